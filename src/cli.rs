@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Simulate without a window and save a picture (PNG) or a film
     Render(Render),
-    /// Measure the speed and the error of kernel variants with several numbers of bodies and work-group sizes
+    /// Measure the speed and accuracy of kernel variants for several numbers of bodies and work-group sizes
     Bench(Bench),
     /// Compare every kernel variant with a double-precision reference; the exit code is 1 if an error is too large
     Check(Check),
@@ -82,14 +82,14 @@ pub(crate) struct Simulation {
     /// Mode: gravity, asteroids or fluid [default: gravity, or the mode of the scene]
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// Scene to start from: a name or a scene file. An unknown name, such as `list`, prints all scenes
+    /// Scene to start from: a name or a scene file. To see all names, give an unknown one, such as `list`
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) scene: Option<String>,
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub(crate) load: Option<PathBuf>,
-    /// Continue exactly from a snapshot, or from a picture that contains a snapshot. --set, --variant, --work-group and
-    /// --knob override the settings in the file
+    /// Continue from a snapshot, or from a picture that contains one, exactly where it was saved. --set, --variant,
+    /// --work-group and --knob override the settings in the file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
     pub(crate) resume: Option<PathBuf>,
     /// Start a fluid simulation (with --mode fluid) from a parameter file. Its seven lines are nx, ny, steps,
@@ -111,16 +111,16 @@ pub(crate) struct Simulation {
     /// Seed of the scene: the same seed gives the same bodies [default: 1, or the seed of the scene file]
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Kernel variant to compute with. An unknown name, such as `list`, prints all variants
+    /// Kernel variant to compute with. To see all variants, give an unknown name, such as `list`
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
     pub(crate) variant: String,
     /// Size of a work-group: the number of work-items that run together on the device
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub(crate) work_group: String,
-    /// Set a compile-time parameter of the variant. An unknown name, such as `list=1`, prints all names
+    /// Set a compile-time parameter of the variant. To see all names, give an unknown one, such as `list=1`
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     pub(crate) knob: Vec<String>,
-    /// Set a parameter of the mode. An unknown key, such as `list=1`, prints all parameters
+    /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) set: Vec<String>,
 }
@@ -141,8 +141,8 @@ impl Simulation {
 /// The option that sets how the picture is drawn.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Looks {
-    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. An
-    /// unknown key, such as `list=1`, prints all keys. To choose what the colours show, use `--set colour=…`
+    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. To see all
+    /// keys, give an unknown one, such as `list=1`. To choose what the colours show, use `--set colour=…`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) look: Vec<String>,
 }
@@ -154,7 +154,7 @@ pub(crate) struct View {
     pub(crate) simulation: Simulation,
     #[command(flatten)]
     pub(crate) looks: Looks,
-    /// Simulation steps between two displayed frames
+    /// Simulation steps per displayed frame
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub(crate) steps_per_frame: String,
     /// Simulate at full speed, without waiting for the screen
@@ -169,7 +169,7 @@ pub(crate) struct View {
     /// Do not read or write settings and autosaves; --frames implies this
     #[arg(long)]
     pub(crate) clean: bool,
-    /// Save the simulation automatically at this interval, so that it can continue after a crash
+    /// Save the simulation automatically at this interval, so that you can continue after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) autosave: u32,
     /// Exit after this many frames
@@ -216,10 +216,10 @@ pub(crate) struct Render {
     /// PNG file to write. With --frames: a .gif, .mp4 or .webm file, or numbered .png files such as name-%04d.png
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Make a film of this many pictures; .mp4 and .webm need the program ffmpeg
+    /// Make a film with this many frames; .mp4 and .webm need the program ffmpeg
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frames: Option<u32>,
-    /// Simulation steps between two pictures of a film
+    /// Simulation steps per frame of the film
     #[arg(
         long,
         value_name = "N|auto",
@@ -228,7 +228,7 @@ pub(crate) struct Render {
         allow_negative_numbers = true
     )]
     pub(crate) steps_per_frame: String,
-    /// Pictures per second of a film
+    /// Frames per second of the film
     #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = rates())]
     pub(crate) fps: u32,
     /// Write only the picture. Without --bare, the PNG file also contains the simulation, and --resume can continue from it
@@ -256,7 +256,8 @@ pub(crate) struct Subject {
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) subject: Subject,
-    /// Measure the speed with these numbers of devices: 1,2 measures the first device, then the first two together
+    /// Measure the speed with these numbers of devices; for example, 1,2 measures the first device alone, then the first two
+    /// together
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) devices: Vec<u16>,
@@ -273,7 +274,7 @@ pub(crate) struct Bench {
     /// Values of compile-time parameters; every combination is measured [default: the choice of `auto`]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
     pub(crate) knob: Vec<String>,
-    /// Set a parameter of the mode. An unknown key, such as `list=1`, prints all parameters
+    /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) set: Vec<String>,
     /// Search for the fastest variant and settings, and store them as the choice of `auto`

@@ -141,9 +141,9 @@ impl Viewer {
 
     fn store_view(&mut self, number: u8) {
         self.viewpoint.rig.store(self.sim.shown.mode, number);
-        self.ui
-            .alerts
-            .say(format!("Stored view {number} until the program ends. Press {number} to return to it."));
+        self.ui.alerts.say(format!(
+            "View {number} is stored until you close the window. Press {number} to return to it."
+        ));
     }
 
     /// Stops the camera from following a body or the centre of mass, so that the view stays where the user moves it.
@@ -203,7 +203,7 @@ impl Viewer {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.sim.config.to_file().and_then(save) {
             Ok(()) => {
-                let text = "the initial state of the scene. To save the current state with painted walls, press Ctrl+S";
+                let text = "the file contains the initial state of the scene. To save the current state, including painted walls, press Ctrl+S";
                 self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
             }
             Err(error) => self.ui.alerts.failed("Could not save the scene", &error),

@@ -153,7 +153,7 @@ impl Viewer {
             return self
                 .ui
                 .alerts
-                .say("The fastest variant was not saved for `auto`, because the kernels are edited");
+                .say("The result was not saved for `auto`, because edited kernels are in use");
         }
         let before = self.sim.config.clone();
         let device = self.sim.device().clone();
@@ -161,8 +161,8 @@ impl Viewer {
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
             self.ui.alerts.error(
-                "Could not save the fastest variant",
-                format!("{error}. `auto` uses this variant until the program ends."),
+                "Could not save which variant is the fastest",
+                format!("{error}. `auto` uses this variant until you close the window."),
                 None,
             );
         }

@@ -78,7 +78,7 @@ impl Settings {
             Ok(()) => (
                 Some(path),
                 format!(
-                    "The file is now {}. To use it again, correct it and rename it back.",
+                    "The file was renamed to {}. To use it again, correct it and restore its old name.",
                     aside.display()
                 ),
             ),

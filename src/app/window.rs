@@ -51,7 +51,7 @@ impl Window {
             .map_err(graphics(
                 "this display does not support OpenGL; install or update its graphics driver",
             ))?;
-        let window = window.ok_or_else(|| Error::Graphics("the display did not open a window".to_owned()))?;
+        let window = window.ok_or_else(|| Error::Graphics("the system did not open a window".to_owned()))?;
         let (display, vsync) = open_display(&window, &config)?;
         let gui = Gui::new(&display, &window, event_loop)?;
         let (width, height) = window.inner_size().into();

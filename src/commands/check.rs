@@ -103,7 +103,7 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         n => {
-            println!("failed: the errors in {n} of the lines above are larger than allowed");
+            println!("failed: in {n} of the lines above, the error is larger than allowed");
             Ok(ExitCode::from(1))
         }
     }

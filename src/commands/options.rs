@@ -54,8 +54,9 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
     })?;
     let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
     let values: Option<Vec<u32>> = values.split(',').map(value).collect();
-    let values = values
-        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} allows {}", join(knob.options))))?;
+    let values = values.ok_or_else(|| {
+        Error::Invalid(format!("--knob {word}: {name} must be one of {}", join(knob.options)))
+    })?;
     Ok((knob.name, values))
 }
 

@@ -203,7 +203,7 @@ impl<'a> Renderer<'a> {
         signal: &AtomicUsize,
         (frames, pace, rate): (u32, u32, u32),
     ) -> Result<bool> {
-        let bar = bar(frames.into(), "{bar:40} {pos} of {len} pictures, {eta} to go");
+        let bar = bar(frames.into(), "{bar:40} {pos} of {len} frames, {eta} to go");
         for nth in 0..frames {
             if signal.load(Ordering::Relaxed) != 0 {
                 bar.finish_and_clear();

@@ -218,8 +218,8 @@ impl Probe {
             last = core::Event::null();
             self.kernel.enqueue(self.range, args, Some(&mut last))?;
         }
-        core::flush(&self.device.queue).map_err(self.device.fail("measuring the device"))?;
-        self.device.wait(&last, "measuring the device")?;
+        core::flush(&self.device.queue).map_err(self.device.fail("measuring the speed"))?;
+        self.device.wait(&last, "measuring the speed")?;
         Ok(span(&first, &last).unwrap_or(clock.elapsed().as_secs_f64()))
     }
 }

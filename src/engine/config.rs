@@ -137,7 +137,7 @@ impl Config {
     /// Returns an error if the mode, a parameter or a value is invalid.
     pub fn of_file(file: SceneFile) -> Result<Self> {
         let SceneFile { mode, scene, bodies, seed } = file;
-        let info = modes::find(&mode).ok_or_else(|| Error::Invalid(format!("there is no mode {mode}")))?;
+        let info = modes::find(&mode).ok_or_else(|| Error::Invalid(format!("unknown mode {mode}")))?;
         let mut config = Self { bodies, seed: seed.unwrap_or(1), ..Self::new(info) };
         config.mode = info.try_mode_for(&scene)?;
         config.start = Arc::new(scene);

@@ -24,7 +24,7 @@ impl Axis {
         match self {
             Self::WorkGroup => "work-group size".to_owned(),
             Self::Bodies => format!("number of {things}"),
-            Self::Order => "settings tried, in order".to_owned(),
+            Self::Order => "settings, in the order tried".to_owned(),
         }
     }
 

@@ -17,11 +17,14 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
     state.check().map_err(Error::Invalid)?;
     let carries = Carries { mode, state, extra };
     for (name, list) in extra {
-        let row = info
-            .carried(name)
-            .ok_or_else(|| Error::Invalid(format!("{} has no list {name:?}", info.name)))?;
+        let row = info.carried(name).ok_or_else(|| {
+            Error::Invalid(format!(
+                "the mode {} does not use the data {name:?}; the file may be damaged or from another version",
+                info.name
+            ))
+        })?;
         (row.check)(&carries, list)
-            .map_err(|what| Error::Invalid(format!("the list {name:?} does not fit: {what}")))?;
+            .map_err(|what| Error::Invalid(format!("the data {name:?} is invalid: {what}")))?;
     }
     Ok(())
 }
@@ -59,6 +62,6 @@ pub(super) fn each_body<const W: usize>(
 pub(super) fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
     match extra.get(name) {
         Some(list) if list.len() == len => Ok(list),
-        _ => Err(Error::Invalid(format!("the list {name} is missing or does not have {len} numbers"))),
+        _ => Err(Error::Invalid(format!("the data {name} is missing or does not contain {len} numbers"))),
     }
 }

@@ -43,7 +43,7 @@ const EXTENTS: [Extent; 4] = [
 pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
     for &name in scenes {
-        let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("there is no scene {name}")))?;
+        let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("unknown scene {name}")))?;
         for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
             // Decay is the only effect on a single body.
@@ -68,7 +68,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
 /// # Errors
 /// Returns an error if the mode has no such scene.
 pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
-    let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("there is no scene {scene}")))?;
+    let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("unknown scene {scene}")))?;
     let mut mode = info.mode_for(scene);
     params::set(mode.as_mut(), "eps", "1e-5")?;
     let mut starts = Vec::new();

@@ -38,7 +38,9 @@ pub(super) fn apply(
             }
             Ok(())
         }
-        Edit::Remove(_) if count == 1 => Err(Error::Invalid("the last body cannot be removed".to_owned())),
+        Edit::Remove(_) if count == 1 => {
+            Err(Error::Invalid("the only remaining body cannot be removed".to_owned()))
+        }
         Edit::Remove(body) => {
             bodies.positions.remove(*body);
             bodies.velocities.remove(*body);

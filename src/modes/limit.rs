@@ -36,10 +36,10 @@ impl Limit {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Pair(_) => {
-                "Speed in pairs per second while the device computes steps, as a percentage of the maximum that its arithmetic allows. Kernels that skip pairs have no limit."
+                "Pairs computed per second, as a percentage of the peak that was measured on this device. Not available for kernels that skip pairs."
             }
             Self::Copies { .. } => {
-                "Speed in cells per second while the device computes steps, as a percentage of the maximum that its memory bandwidth allows if each number is copied once. A grid that fits into the caches can exceed 100 %."
+                "Cells computed per second, as a percentage of the peak that the device's memory bandwidth allows. A grid that fits into the caches can exceed 100 %."
             }
         }
     }

@@ -147,7 +147,7 @@ impl<'a> Carries<'a> {
     /// # Errors
     /// Returns an error if there is no such list.
     pub fn other(&self, name: &str) -> Result<&'a [f32], String> {
-        self.extra.get(name).map(Vec::as_slice).ok_or_else(|| format!("there is no list {name:?}"))
+        self.extra.get(name).map(Vec::as_slice).ok_or_else(|| format!("the data {name:?} is missing"))
     }
 }
 

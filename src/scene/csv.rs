@@ -99,7 +99,7 @@ fn numbers(text: &str) -> Result<[f32; 7], String> {
         *value = number(name, field)?;
     }
     match fields.next() {
-        Some(extra) => Err(format!("field {} is not expected; expected only {}", quoted(extra), header())),
+        Some(extra) => Err(format!("unexpected field {}; expected only {}", quoted(extra), header())),
         None => Ok(row),
     }
 }

@@ -133,12 +133,12 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         ("pace", pace.map(|pace| pace as usize), MAX_PACE),
     ] {
         if number.is_some_and(|number| !(1..=most).contains(&number)) {
-            return Err(wrong(format!("{what} is not a whole number from 1 to {most}")));
+            return Err(wrong(format!("{what} must be a whole number from 1 to {most}")));
         }
     }
     if count.is_some() && *count != fixed {
         let fixed = fixed.unwrap_or_default();
-        return Err(wrong(format!("count must equal the number of bodies or cells in this file, {fixed}")));
+        return Err(wrong(format!("count must be {fixed}, the number of bodies or cells in this file")));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
         return Err(wrong("length applies only to walls; remove length or add walls"));
@@ -336,13 +336,13 @@ fn seed_of(value: &Value) -> Result<u64> {
         Value::String(text) => text.parse().ok(),
         _ => None,
     };
-    seed.ok_or_else(|| wrong("start.seed is not a whole number from 0"))
+    seed.ok_or_else(|| wrong("start.seed must be a whole number of at least 0"))
 }
 
 fn lines_of(bodies: &Bodies) -> Result<String> {
     if bodies.nonfinite() > 0 {
         return Err(Error::Invalid(
-            "some bodies are no longer finite, which a scene file cannot store; save a snapshot instead"
+            "the values of some bodies are no longer finite, and a scene file cannot store these; save a snapshot instead"
                 .to_owned(),
         ));
     }

@@ -65,7 +65,7 @@ impl Arguments {
             })?;
             if !argument.range.contains(value) {
                 let (from, to) = (argument.range.start(), argument.range.end());
-                let what = format!("{name} = {value} is not allowed: {name} takes {from} to {to}");
+                let what = format!("{name} = {value} is not allowed; {name} must be from {from} to {to}");
                 return Err(Error::Invalid(what));
             }
             values.insert(argument.name, *value);

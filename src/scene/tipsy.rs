@@ -58,7 +58,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     let wanted = HEADER + kinds.iter().zip(FIELDS).map(|(count, fields)| 4 * count * fields).sum::<u64>();
     if length != wanted {
         return wrong(format!(
-            "it has {length} bytes, but should have {wanted} by its header: it is incomplete or not a Tipsy file"
+            "it has {length} bytes, but {wanted} according to its header: it is incomplete or not a Tipsy file"
         ));
     }
     let is_big = from(*b"\0\0\0\x01") == 1;

@@ -72,7 +72,7 @@ impl LimitProbe {
     pub(super) fn turn(&mut self, info: &'static ModeInfo) {
         let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
         *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {
-            tracing::warn!("cannot measure the speed limit of {}: {error}", info.name);
+            tracing::warn!("cannot measure the peak speed of {}: {error}", info.name);
             State::Known(None)
         });
         self.next_turn = Instant::now() + EVERY;
@@ -84,7 +84,7 @@ impl State {
         match self {
             State::Building(probe) => match probe.recv() {
                 Ok(probe) => Ok(State::Timing(Box::new(probe?))),
-                Err(_) => Err(Error::Invalid("its thread ended unexpectedly".to_owned())),
+                Err(_) => Err(Error::Invalid("the measurement ended unexpectedly".to_owned())),
             },
             State::Timing(mut probe) => Ok(match probe.turn()? {
                 true => State::Timing(probe),

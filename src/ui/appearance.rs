@@ -13,7 +13,7 @@ use crate::base::params::{ParamValues, Params};
 pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
     ui.add_space(10.0);
     let unfolds = jump::target(ui.ctx()).is_some_and(|key| ParamValues::collect(look).get(key).is_some());
-    let help = "Colours, light, trails and camera of the picture, and theme and size of the panel";
+    let help = "Colours, brightness, trails and camera of the picture; theme and text size of the window";
     folded(ui, out, ("picture", title(ui, "Appearance"), help), unfolds, |ui, out| {
         let default = Look::default();
         let defaults = ParamValues::collect(&mut default.clone());

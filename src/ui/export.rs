@@ -132,7 +132,7 @@ impl Export {
     }
 
     fn length(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
-        let texts = ("film length", "Length", "Length of the film, and its frames per second.");
+        let texts = ("film length", "Length", "Length and frame rate of the film.");
         let default = (Self::DEFAULT.seconds, Self::DEFAULT.rate);
         let mut length = (self.seconds, self.rate);
         resettable(ui, out, texts, &mut length, default, |ui, out, label, length| {

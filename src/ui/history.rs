@@ -35,7 +35,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "virial_ratio",
         label: "2T / |V|",
-        help: "Virial ratio: twice the kinetic energy over the potential energy; 1 in equilibrium",
+        help: "Virial ratio: twice the kinetic energy divided by the potential energy; 1 in equilibrium",
         value: |stats, _| reading(stats, "virial_ratio"),
     },
     Quantity {

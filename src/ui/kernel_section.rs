@@ -33,7 +33,7 @@ pub(super) fn show(
     shape(ui, model, out);
     tuning(ui, model, measurement, out);
     let Model { config, stats, .. } = model;
-    row(ui, "Steps/frame", "Simulation steps between two displayed frames", |ui, label| {
+    row(ui, "Steps/frame", "Simulation steps per displayed frame", |ui, label| {
         let in_use = stats.steps_per_frame;
         let range = 1..=playback::MAX_STEPS_PER_FRAME;
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -41,8 +41,7 @@ pub(super) fn show(
         shortcut_button(ui, out, ("slower", "½×"), Action::Slower);
         shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
     });
-    let help =
-        "Compute steps without waiting for the screen: the highest speed, but some steps are not shown";
+    let help = "Compute steps as fast as possible, without waiting for the screen; some steps are not shown";
     row(ui, "Free run", help, |ui, label| {
         labelled_checkbox(ui, out, "free run", ("Free run", label, help), &mut config.free_run);
     });
@@ -66,7 +65,11 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let info = config.mode.info();
     let in_use = info.variant(stats.variant);
     let options: Vec<_> = info.variants.iter().map(|it| (it, it.name.to_owned(), it.summary)).collect();
-    let texts = ("variant", "Variant", "Kernels that compute the same step in different ways; slowest first");
+    let texts = (
+        "variant",
+        "Variant",
+        "Version of the kernel. All versions compute the same step in different ways; slowest first",
+    );
     auto_row(ui, out, texts, &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
         note(ui, variant.summary);
@@ -111,10 +114,10 @@ fn set_knob(config: &mut Config, name: &'static str, choice: Option<u32>) {
     };
 }
 
-/// Shows the collapsible part "Tuning", with compile-time parameters and speed measurements.
+/// Shows the collapsible part "Kernel tuning", with compile-time parameters and speed measurements.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
-    let title = RichText::new("Tuning").color(theme::of(ui).text);
+    let title = RichText::new("Kernel tuning").color(theme::of(ui).text);
     let help = "Compile-time parameters of the variant, and measurements of speed";
     folded(ui, out, ("tuning", title, help), false, |ui, out| {
         knobs(ui, config, recipe, out);
@@ -152,22 +155,28 @@ fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, o
         // Narrow gaps, so that the buttons fit beside the label.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
-        let help = "Search for the fastest variant, work-group size and compile-time parameters. The search takes about \
-                    half a minute; `auto` uses the result from then on";
-        button(ui, out, ("tune", "Tune", help), Action::StartStudy(Study::Tune));
         let help = "Measure every variant with every work-group size";
         button(ui, out, ("sweep work-groups", "Work-groups", help), Action::StartStudy(Study::WorkGroups));
         let help = "Measure every variant with increasing numbers of bodies or cells";
         button(ui, out, ("sweep bodies", label, help), Action::StartStudy(Study::Bodies));
     });
-    let Some(chart) = &measurement.chart else { return };
-    if !measurement.is_open {
+    let is_chart_hidden = measurement.chart.is_some() && !measurement.is_open;
+    if measurement.running.is_none() || is_chart_hidden {
         row(ui, "", "", |ui, _| {
-            let help = "Show the results of the last measurement";
-            button(ui, out, ("chart", "Show chart", help), Action::ShowChart);
+            if measurement.running.is_none() {
+                let help = "Search for the fastest variant, work-group size and compile-time parameters. The search \
+                            takes about half a minute; `auto` uses the result from then on";
+                button(ui, out, ("tune", "Auto-tune", help), Action::StartStudy(Study::Tune));
+            }
+            if is_chart_hidden {
+                let help = "Show the results of the last measurement";
+                button(ui, out, ("chart", "Show chart", help), Action::ShowChart);
+            }
         });
     }
-    fastest(ui, chart);
+    if let Some(chart) = &measurement.chart {
+        fastest(ui, chart);
+    }
 }
 
 /// Shows which variant and settings were fastest in a speed measurement.

@@ -42,12 +42,12 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Action::SaveScene,
         &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)],
-        "Save the scene and its parameters, to start from them later",
+        "Save the scene and its parameters as a starting point for later",
     ),
     keys(
         Action::SaveSnapshot,
         &[with_ctrl(Key::S)],
-        "Save a snapshot, to continue later from exactly this step",
+        "Save a snapshot to continue later from exactly this step",
     ),
     keys(Action::SavePicture, &[plain(Key::F12)], "Save a picture; open it later to continue from this step"),
     keys(Action::RecordFilm, &[plain(Key::F9)], "Record a film, or stop and save it"),
@@ -84,7 +84,7 @@ pub static CONTROLS: &[Control] = &[
     words("Drag with the brush", "Paint obstacles; right-drag or Shift+drag to erase"),
     words("Drag with the launch tool", "Launch a body along the arrow; Shift+drag launches a cluster"),
     words(
-        "Hold with the attract tool",
+        "Press with the attract tool",
         "Attract bodies while the simulation runs; right button or Shift repels",
     ),
 ];

@@ -249,7 +249,7 @@ fn speed(model: &Model) -> Vec<Row> {
             milliseconds(stats.device_ms_per_step) + &busy,
             "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; the rest of the time it waits",
         ),
-        row("Share of limit", limit, config.mode.info().limit.help()),
+        row("Share of peak", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
         row(
             "Upload + draw",

@@ -45,7 +45,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
     ("seed", "Setting Seed: start value of the random number generator"),
     ("work-group", "Setting Work-group: number of work-items that run together"),
-    ("steps per frame", "Setting Steps/frame: simulation steps between two displayed frames"),
+    ("steps per frame", "Setting Steps/frame: simulation steps per displayed frame"),
 ];
 
 /// Command palette entries for actions without a shortcut: text and action.
@@ -63,7 +63,7 @@ const COMMANDS: [(&str, Action); 13] = [
     ("Variant auto: let the program choose the kernel variant", Action::SelectVariant(None)),
     ("Measure the speed of every work-group size", Action::StartStudy(Study::WorkGroups)),
     ("Measure the speed with different numbers of bodies or cells", Action::StartStudy(Study::Bodies)),
-    ("Tune: search for the fastest kernel settings", Action::StartStudy(Study::Tune)),
+    ("Auto-tune: search for the fastest kernel settings", Action::StartStudy(Study::Tune)),
     ("Stop measuring", Action::StopStudy),
     ("Show the chart of the last measurement", Action::ShowChart),
 ];

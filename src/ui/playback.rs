@@ -65,8 +65,8 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         });
         return;
     }
-    let help = "Number of the current step. Type a step to go there and pause; an earlier step is computed \
-                backwards where possible, or else from the start.";
+    let help = "Current step. Type a number to go to that step and pause. Earlier steps are computed backwards where \
+                possible, or else from the start.";
     let label = ui.label(weak("step".to_owned())).on_hover_text(help);
     let text: fn(f64) -> String = |step| format::count(step as u64);
     let (step, speed) = (stats.step as f64, (10.0, text));

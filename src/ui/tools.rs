@@ -91,8 +91,8 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
             ("launch mass", "Mass", "Mass of a launched body, as a share of the mass of all bodies."),
             (&mut tools.mass_share, usual.mass_share),
             1e-6..=1.0,
-            "Drag to set the velocity; half the picture's height is escape velocity. Shift+drag launches a cluster, \
-             Escape cancels.",
+            "Drag to set the velocity; a drag over half the picture's height gives escape velocity. Shift+drag launches \
+             a cluster, Escape cancels.",
         ),
         Tool::Attract => (
             (

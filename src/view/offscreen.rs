@@ -53,8 +53,9 @@ impl Canvas {
     pub(crate) fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
         let most = context.get_capabilities().max_texture_size as u32;
         if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
-            let asked = format!("cannot draw a picture of {width} × {height} pixels");
-            return Err(Error::Graphics(format!("{asked}: this device can draw 1 × 1 to {most} × {most}")));
+            let asked = format!("a picture of {width} × {height} pixels is not possible");
+            let sizes = format!("1 × 1 to {most} × {most} pixels");
+            return Err(Error::Graphics(format!("{asked}: this device supports {sizes}")));
         }
         let format = UncompressedFloatFormat::U8U8U8U8;
         let texture = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
@@ -100,7 +101,7 @@ impl RawPicture {
 
 /// Creates an OpenGL context on the first device that works, and makes the context current on this thread.
 fn open() -> Result<PossiblyCurrentContext> {
-    const HELP: &str = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri";
+    const HELP: &str = "on Debian and Ubuntu, run `apt install libegl1 libgl1-mesa-dri`";
     let devices = Device::query_devices().map_err(|e| {
         Error::Graphics(format!("cannot draw without a window: EGL has no devices ({e}); {HELP}"))
     })?;

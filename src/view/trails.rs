@@ -166,7 +166,7 @@ impl Trails {
         let depth = Depth { test, write: false, ..Default::default() };
         let parameters = DrawParameters { blend: ADD, depth, ..Default::default() };
         // Instancing is part of OpenGL 3.3.
-        let old = |_| graphics("draw the trails")("this OpenGL is too old");
+        let old = |_| graphics("draw the trails")("this version of OpenGL is too old");
         let each = (
             EmptyVertexAttributes { len: 4 * pieces },
             bodies.per_instance().map_err(old)?,

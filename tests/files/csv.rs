@@ -71,7 +71,7 @@ fn every_fault_is_told_with_line_and_field() {
         (b"x,y,z,vx,vy,vz,m,q\n1,2,3,4,5,6,7,8\n", 1, &["8 fields"]),
         (b"1,2,3,4,5,6,7\n", 1, &["header"]),
         (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7\n1,2,3,4,5,6\n", 3, &["field m is missing", "expected x,y"]),
-        (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7,eight\n", 2, &["\"eight\"", "is not expected"]),
+        (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7,eight\n", 2, &["\"eight\"", "unexpected field"]),
         (b"x,y,z,vx,vy,vz,m\n1,2,3,four,5,6,7\n", 2, &["field vx", "\"four\"", "a number"]),
         (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,nan,7\n", 2, &["field vz", "\"nan\""]),
         (b"x,y,z,vx,vy,vz,m\n1,-inf,3,4,5,6,7\n", 2, &["field y", "\"-inf\""]),

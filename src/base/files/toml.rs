@@ -8,7 +8,8 @@ const MOST_STRUCTURE: usize = 1 << 18;
 /// Parses TOML in which only strings and comments may be long. An error holds the byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
-        let what = format!("the text is too large: keys and numbers may have at most {MOST_STRUCTURE} bytes");
+        let what =
+            format!("the text is too large: its keys and numbers may take up at most {MOST_STRUCTURE} bytes");
         return Err((Some(at), what));
     }
     ::toml::from_str(text).map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))

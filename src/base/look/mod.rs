@@ -11,7 +11,7 @@ parameters! {
     /// Settings for drawing the picture and for automatic motion of the camera.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Look {
-        /// Colours of low and high values.
+        /// Colours for values from low to high.
         palette: Palette = Palette::Dusk, "Palette" effect(View),
         /// Brightness of the picture. Each stop doubles the brightness.
         exposure: f32 = 0.0, "Exposure" [-4.0..=4.0, Linear] unit("stops") effect(View),
@@ -37,7 +37,7 @@ parameters! {
         turn: bool = false, "Auto-rotate" effect(View),
         /// Colours of the panel.
         theme: Theme = Theme::Dark, "Theme" effect(View),
-        /// Text size, relative to the size that the system recommends.
+        /// Size of text and controls, relative to the size that the system recommends.
         scale: Size = Size::One, "Text size" effect(View),
     }
 }
@@ -84,7 +84,7 @@ choice! {
 choice! {
     /// Condition under which bright areas spread a glow.
     pub enum BloomMode {
-        /// On if a GPU draws the picture. A CPU is too slow for bloom.
+        /// On if a GPU draws the picture, off if the CPU does, which is too slow for bloom.
         Auto = "auto",
         /// Bright areas always have a glow.
         On = "on",

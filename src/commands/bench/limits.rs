@@ -27,7 +27,7 @@ impl Limits {
         };
         let probes = modes.filter_map(|info| probe(info).map_err(|why| failures.push(why)).ok()).collect();
         if let Some(why) = failures.first() {
-            eprintln!("note: some speed limits of the device cannot be measured: {why}");
+            eprintln!("note: cannot measure all peak speeds of the device: {why}");
         }
         Self { roofline, probes }
     }
@@ -60,7 +60,7 @@ impl Limits {
         ];
         let limits = self.probes.iter().map(|(info, probe)| {
             let limit = format::si(info.limit.at(probe.rate()));
-            format!("limit of {}: {} {}/s", info.name, limit.trim_end(), info.work.unit)
+            format!("peak speed of {}: {} {}/s", info.name, limit.trim_end(), info.work.unit)
         });
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }

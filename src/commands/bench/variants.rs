@@ -101,7 +101,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
         println!("{}, driver {} · median of {} measurements{edited}", info.name, info.driver, args.repeats);
-        println!("mode       variant      bodies work-group    steps/s    error % limit bound by    speed");
+        println!("mode       variant      bodies work-group    steps/s    error % of peak bound by    speed");
     }
     let mut rows = Vec::new();
     for round in rounds {
@@ -275,7 +275,7 @@ impl Row {
         let share = self.share_of_limit.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share));
         let bound = self.bound_by.unwrap_or("–");
         println!(
-            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>7} {bound:<10}  {speed}{cells}  {}",
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>9} {bound:<10}  {speed}{cells}  {}",
             self.recipe.words()
         );
     }

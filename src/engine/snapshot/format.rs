@@ -167,13 +167,13 @@ impl Header {
         let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
         let packed = file.checked_sub(HEADER as u64).ok_or_else(cut_off)?;
         if length > most {
-            return Err(wrong(format!("the snapshot is too large: unpacked, it has {length} bytes")));
+            return Err(wrong(format!("the snapshot is too large: {length} bytes when unpacked")));
         }
         let room = Room { packed };
         match room.holds(length) {
             true => Ok(Self { crc, length, room }),
             false => Err(wrong(format!(
-                "the snapshot is damaged or incomplete: its {packed} compressed bytes cannot hold the {length} bytes that its header promises"
+                "the snapshot is damaged or incomplete: {packed} compressed bytes cannot contain the {length} bytes stated in its header"
             ))),
         }
     }
@@ -206,7 +206,7 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
     let lists = manifest.check_lists(room)?;
     if 4 + count + lists != length {
         return Err(wrong(format!(
-            "the snapshot's description and lists have {} bytes, but its header says {length}",
+            "the snapshot is damaged or incomplete: it contains {} bytes, but its header states {length}",
             4 + count + lists
         )));
     }
@@ -215,7 +215,7 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
     let ends = body.read(&mut [0]).is_ok_and(|read| read == 0);
     if !ends || !body.into_inner().fill_buf().is_ok_and(|rest| rest.is_empty()) {
         return Err(wrong(
-            "the snapshot is damaged: its unpacked length differs from the length in its header",
+            "the snapshot is damaged: its unpacked size differs from the size stated in its header",
         ));
     }
     Ok(snapshot)
@@ -228,16 +228,17 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     body.read_exact(&mut count).map_err(cut_off)?;
     let count = u64::from(u32::from_le_bytes(count));
     if count > room.manifest() {
-        return Err(wrong(format!("the snapshot's description is too large: {count} bytes")));
+        return Err(wrong(format!("the snapshot is damaged: its description is too large ({count} bytes)")));
     }
     let mut text = Vec::new();
     // Memory grows with the data that arrives, not with the stated length.
     body.take(count).read_to_end(&mut text).map_err(cut_off)?;
     if text.len() as u64 != count {
-        return Err(wrong("the snapshot's description is incomplete: the end is missing"));
+        return Err(wrong("the snapshot is damaged: the end of its description is missing"));
     }
-    let text = String::from_utf8(text).map_err(|_| wrong("the snapshot's description is not UTF-8 text"))?;
+    let text = String::from_utf8(text)
+        .map_err(|_| wrong("the snapshot is damaged: its description is not UTF-8 text"))?;
     let manifest = files::from_toml(&text)
-        .map_err(|(_, what)| wrong(format!("the snapshot's description is wrong: {what}")))?;
+        .map_err(|(_, what)| wrong(format!("the snapshot's description is invalid: {what}")))?;
     Ok((manifest, count))
 }

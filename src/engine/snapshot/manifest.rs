@@ -133,11 +133,11 @@ impl Expected {
 /// Reads the list `name`, which has `bytes` bytes. Fills memory only as data arrives, in case the stated length is wrong.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
-    let no_memory = || wrong(format!("not enough memory for the {bytes} bytes of the list {name:?}"));
+    let no_memory = || wrong(format!("there is not enough memory for its data {name:?} ({bytes} bytes)"));
     let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
     let (rows, rest) = (bytes / size_of::<T>(), bytes % size_of::<T>());
     if rest != 0 {
-        return Err(wrong(format!("the list {name:?} ends within a number")));
+        return Err(wrong(format!("the data {name:?} ends in the middle of a number")));
     }
     let mut list: Vec<T> = Vec::new();
     list.try_reserve_exact(rows).map_err(|_| no_memory())?;
@@ -147,7 +147,7 @@ fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box
         let block = bytemuck::cast_slice_mut(&mut list[from..]);
         input
             .read_exact(block)
-            .map_err(|_| wrong(format!("the list {name:?} is incomplete: its end is missing")))?;
+            .map_err(|_| wrong(format!("the data {name:?} is incomplete: its end is missing")))?;
     }
     Ok(Box::new(list))
 }
@@ -158,7 +158,7 @@ type Lists = HashMap<String, Box<dyn Any>>;
 /// Removes the list `name` from `lists` and returns it.
 fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     let list = lists.remove(name).and_then(|list| list.downcast().ok());
-    list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
+    list.map(|list| *list).ok_or_else(|| wrong(format!("it lacks the data {name:?}")))
 }
 
 /// Removes the positions and velocities whose names start with `prefix` from `lists`, and returns them as bodies.
@@ -190,7 +190,10 @@ impl Manifest {
     /// Checks before reading that the lists fit their scenes and the length of the file. Returns the total length of the lists in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
-            return Err(wrong(format!("it contains {} scenes", self.runs.len())));
+            return Err(wrong(format!(
+                "it contains {} scenes; expected at least one, and at most one for each mode",
+                self.runs.len()
+            )));
         }
         let mut modes = HashSet::new();
         for run in &self.runs {
@@ -203,11 +206,11 @@ impl Manifest {
         for (name, bytes) in &self.lists {
             let (.., Expected { bytes: expected, is_flow, .. }) = self.expected(name)?;
             if !names.insert(name) {
-                return Err(wrong(format!("the list {name:?} occurs twice")));
+                return Err(wrong(format!("the data {name:?} occurs twice")));
             }
             if !expected.contains(bytes) {
                 let (least, most) = expected.into_inner();
-                let text = format!("the list {name:?} has {bytes} bytes; expected {least} to {most}");
+                let text = format!("the data {name:?} has {bytes} bytes; expected {least} to {most}");
                 return Err(wrong(text));
             }
             let all = if is_flow { &mut of_flows } else { &mut of_bodies };
@@ -229,7 +232,9 @@ impl Manifest {
             let place = nth.parse::<usize>().ok().filter(|place| place.to_string() == nth)?;
             Some((place, list, self.runs.get(place)?.expected(list)?))
         };
-        found().ok_or_else(|| wrong(format!("it has a list {name:?}, which does not belong to its scene")))
+        found().ok_or_else(|| {
+            wrong(format!("it contains the data {name:?}, which does not belong to its scene"))
+        })
     }
 
     /// Reads the lists and returns the snapshot. Call [`Manifest::check_lists`] first.
@@ -312,7 +317,7 @@ impl RunManifest {
     }
 
     fn info(&self) -> Result<&'static ModeInfo> {
-        modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))
+        modes::find(&self.mode).ok_or_else(|| wrong(format!("unknown mode {:?}", self.mode)))
     }
 
     /// Checks that the scene has a grid only if its mode simulates a flow, and that the number of cells matches the grid.
@@ -322,7 +327,7 @@ impl RunManifest {
             (None, Matter::Bodies) => Ok(()),
             (Some(grid), Matter::Flow) if grid.cells() == Some(size) => Ok(()),
             (Some(GridManifest { nx, ny, .. }), Matter::Flow) => {
-                Err(wrong(format!("a grid of {nx} × {ny} cells does not match its {size} cells")))
+                Err(wrong(format!("a grid of {nx} × {ny} cells does not have {size} cells")))
             }
             _ => Err(wrong(format!("its contents do not match the mode {}", info.name))),
         }
@@ -377,7 +382,7 @@ impl RunManifest {
         }
         let is_recorded = |value: &f64| (0.0..=f64::from(FINITE_LIMIT)).contains(value);
         if !series.iter().all(is_recorded) && !state.has_blown_up() {
-            return Err(wrong("the recorded value of a step is out of range"));
+            return Err(wrong("a recorded value is negative or too large"));
         }
         if generated == Some(0) {
             return Err(wrong("the number of bodies must be at least 1"));
@@ -400,7 +405,8 @@ impl RunManifest {
             return Err(wrong("the numbers of bodies, steps and work-items must be at least 1"));
         }
         let variant = |name: &String| {
-            info.variant(name).ok_or_else(|| wrong(format!("there is no variant {name:?} of {}", info.name)))
+            info.variant(name)
+                .ok_or_else(|| wrong(format!("unknown variant {name:?} of the mode {}", info.name)))
         };
         let variant = self.variant.as_ref().map(variant).transpose()?;
         let mut config = Config { mode, start, variant, ..self.config.clone() };
@@ -414,7 +420,7 @@ impl RunManifest {
     fn scene(&self, info: &'static ModeInfo, lists: &mut Lists) -> Result<Arc<Scene>> {
         if self.file.is_empty() {
             let scene = info.scene(&self.scene);
-            return scene.cloned().ok_or_else(|| wrong(format!("there is no scene {:?}", self.scene)));
+            return scene.cloned().ok_or_else(|| wrong(format!("unknown scene {:?}", self.scene)));
         }
         let origin = match self.walls {
             Some(walls) => Some(Origin::Walls(walls.walls(take(lists, "scene.solid")?)?.into())),
@@ -435,7 +441,7 @@ impl RunManifest {
         let walls = grid.walls(take(lists, "solid")?)?;
         let (rest, cells) = match grid.rest {
             Some(rest) if rest.is_finite() && rest > 0.0 => (rest, take(lists, "deviations")?),
-            Some(rest) => return Err(wrong(format!("{rest} is not a valid density of a fluid at rest"))),
+            Some(rest) => return Err(wrong(format!("a fluid at rest cannot have the density {rest}"))),
             None => {
                 let rest = config.mode.values().float("density").unwrap_or(1.0);
                 let populations: Vec<[f32; SPEEDS]> = take(lists, "cells")?;

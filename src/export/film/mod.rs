@@ -24,13 +24,13 @@ pub const MOST_SIDE: u32 = 16_384;
 choice! {
     /// File format of a film.
     pub enum Format {
-        /// Plays everywhere; 256 colours per picture, large files.
+        /// Plays everywhere; 256 colours per frame, large files.
         Gif = "GIF",
         /// H.264, plays nearly everywhere; needs the program ffmpeg.
         Mp4 = "MP4",
         /// VP9, small files for the web; needs the program ffmpeg.
         Webm = "WebM",
-        /// One lossless file per picture.
+        /// One lossless file per frame.
         Frames = "PNG",
     }
 }
@@ -61,7 +61,7 @@ impl Format {
         let output = output.map_err(|error| {
             Error::Invalid(format!(
                 "{name} needs the program ffmpeg, which does not start ({error}); on Debian and Ubuntu, \
-                 apt install ffmpeg. GIF and PNG work without it"
+                 run `apt install ffmpeg`. GIF and PNG work without it"
             ))
         })?;
         let listed = String::from_utf8_lossy(&output.stdout);
@@ -122,7 +122,7 @@ impl Film {
         if !RATES.contains(&rate) {
             let (least, most) = (RATES.start(), RATES.end());
             return Err(Error::Invalid(format!(
-                "cannot make a film with {rate} pictures per second; choose {least} to {most}"
+                "cannot make a film with {rate} frames per second; choose {least} to {most}"
             )));
         }
         let writer = match format {

@@ -54,7 +54,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
         check: |with, list| {
             let mode: &dyn Any = with.mode;
             let schedule = mode.downcast_ref().and_then(|params| Schedule::from_list(list, params, |_| ()));
-            schedule.map(drop).ok_or_else(|| format!("{list:?} is not a valid schedule of substeps"))
+            schedule.map(drop).ok_or_else(|| format!("{list:?} are not valid numbers of substeps"))
         },
     },
 ];
@@ -69,7 +69,7 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     let first =
         (0..list.len().min(bodies.len())).filter(moving).find(|nth| list[*nth] > 0.0 && masses[*nth] > 0.0);
     let all = first.map(|nth| factor(list[nth], masses[nth]));
-    let expected = "a size proportional to the cube root of the mass, by the same factor for all bodies";
+    let expected = "a size proportional to the cube root of the mass, with the same factor for all bodies";
     each_body(bodies, list, expected, |[size], nth, is_held_out| {
         let (mass, is_finite) = (masses[nth], (0.0..=FINITE_LIMIT).contains(size));
         let is_right = match mass == 0.0 || *size == 0.0 {
@@ -88,7 +88,10 @@ fn radii(with: &Carries, list: &[f32]) -> Checked {
     let is_right =
         list[0] >= 0.0 && list[1] <= FINITE_LIMIT && (most == 0.0 || list[0] <= least && most <= list[1]);
     ensure(is_right && list[0] <= list[1], || {
-        format!("sizes are from {least:e} to {most:e}, not from {:e} to {:e}", list[0], list[1])
+        format!(
+            "the sizes range from {least:e} to {most:e}, but the stored range is {:e} to {:e}",
+            list[0], list[1]
+        )
     })
 }
 

@@ -20,8 +20,8 @@ parameters! {
         friction: f32 = 0.05, "Friction" [0.0..=1.0, Linear],
         /// Radius of a body of mean mass. The radii of other bodies scale with the cube root of their mass.
         radius: f32 = 0.01, "Radius" [1e-4..=0.5, Log] unit("length"),
-        /// Fraction of an overlap that is undone in each substep.
-        /// With the contact law `match`, bodies in a pile keep the overlap that supports the load on them.
+        /// Fraction of an overlap that each substep removes.
+        /// With the contact law `match`, bodies in a pile keep the overlap that carries the load on them.
         push: f32 = 0.2, "Push-out" [0.0..=1.0, Linear],
         /// Mass of the planet at the centre. 0 turns its gravity off.
         planet_mass: f32 = 1.0, "Planet mass" [0.0..=10.0, Linear],
@@ -31,7 +31,7 @@ parameters! {
         g: f32 = 1.0, "Gravity G" [0.0..=10.0, Linear],
         /// How the impulses of several contacts of one body are combined.
         contact_law: ContactLaw = ContactLaw::Match, "Contact law" effect(Rebuild),
-        /// Quantity that the colour of a body shows.
+        /// What the colour of a body shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),
     }
 }

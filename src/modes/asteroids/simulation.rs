@@ -333,8 +333,9 @@ impl Simulation for AsteroidSimulation {
             Buffer::from_slice(self.lane.device(), list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
         let schedule = match extra.get(SUBSTEPS) {
-            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done)
-                .ok_or_else(|| Error::Invalid(format!("the list of substeps is not valid: {list:?}")))?,
+            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done).ok_or_else(|| {
+                Error::Invalid(format!("the stored numbers of substeps are invalid: {list:?}"))
+            })?,
             None => Schedule::default(),
         };
         (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);

@@ -23,7 +23,7 @@ parameters! {
         /// Smagorinsky constant: sets the strength of the eddy viscosity. Typical values are 0.1 to 0.2.
         /// Only the collision operator `les` uses this constant.
         smagorinsky: f32 = 0.1, "Smagorinsky" [0.0..=0.5, Linear],
-        /// Strength of the push with the drives `row` and `force`, equal to three times the acceleration.
+        /// Strength of the push, for the drives `row` and `force`: three times the acceleration.
         accel: f32 = 0.005, "Push" [ACCEL, Log] unit("cells/step²"),
         /// Speed of the fluid at the inlet. Above 0.15 the fluid is visibly compressed.
         inlet: f32 = 0.1, "Inlet speed" [0.0..=0.3, Linear] unit("cells/step"),
@@ -32,9 +32,9 @@ parameters! {
         // The number of tracers is a whole number.
         /// Number of dots that move with the flow.
         tracers: f32 = 16_384.0, "Tracers" [0.0..=MAX_TRACERS as f32, Log] effect(Rebuild),
-        /// Quantity that the colour of a tracer shows.
+        /// What the colour of a tracer shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),
-        /// Quantity that is drawn behind the tracers.
+        /// What is drawn behind the tracers.
         field: Field = Field::Speed, "Field" effect(View),
     }
 }
@@ -71,7 +71,7 @@ choice! {
 }
 
 choice! {
-    /// Quantity that the colour of a tracer shows.
+    /// What the colour of a tracer shows.
     pub enum Colour {
         /// Speed of the flow at the tracer.
         Speed = "speed",
@@ -82,7 +82,7 @@ choice! {
 }
 
 choice! {
-    /// Quantity that is drawn behind the tracers.
+    /// What is drawn behind the tracers.
     pub enum Field {
         /// Shows only the obstacles.
         Walls = "walls",

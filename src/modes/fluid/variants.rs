@@ -11,11 +11,11 @@ const MANY: usize = 1 << 19;
 const WIDTH: Knob = Knob::new("width", "WIDTH", &[1, 2, 4, 8, 16, 32, 64, 128, 256], |device, _| {
     if device.kind == DeviceKind::Cpu { 64 } else { 128 }
 })
-.summary("Columns of a work-group, in work-items. The number of rows follows from the work-group size.");
+.summary("Width of a work-group, in work-items. Its height follows from the work-group size.");
 const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16).summary("Number of cells per vector.");
 const STEPS: Knob =
     Knob::new("steps", "STEPS", &[1, 2, 3, 4, 6, 8], |_, cells| if cells < MANY { 4 } else { 2 }).summary(
-        "Steps per kernel launch, limited by the size of a work-group. Cells around a work-group are computed twice.",
+        "Number of steps per kernel launch, limited by the work-group size. Cells around a work-group are computed twice.",
     );
 
 /// Returns the number of columns and of rows of work-items in a work-group.
@@ -62,12 +62,12 @@ const BASE: Variant = Variant {
 
 variants! {
     "fluid", BASE;
-    /// One kernel per stage of a step; the populations of a cell lie together in memory.
+    /// One kernel per stage of a step; the populations of a cell are stored together.
     SPLIT = "split",
         &Stages { entries: &["propagate", "rebound", "relax", "add_speeds"], layout: Layout::Cells };
     /// One kernel per step: reads and writes every number once.
     FUSED = "fused", &advance(Layout::Cells);
-    /// Like fused, with one plane in memory per population: neighbouring work-items read neighbouring numbers.
+    /// Like fused, but with one array per population, so that neighbouring work-items read neighbouring numbers.
     SOA = "soa" in "fused", &advance(Layout::Planes);
     /// Several steps per launch, in local memory. Cells around a work-group are computed twice.
     TEMPORAL = "temporal", &advance(Layout::Planes),
@@ -75,7 +75,7 @@ variants! {
         work_group: |_| 256,
         local_bytes: |recipe| SPEEDS * size_of::<f32>() * recipe.work_group,
         has_limit: false;
-    /// Like soa, with 16-bit numbers: half the memory traffic, rounded to three digits.
+    /// Like soa, but with 16-bit numbers: half the memory traffic, but only about three significant digits.
     HALF = "half" in "fused", &advance(Layout::Halves),
         has_limit: false, tolerance: 3e-2, normal_error: Some(5e-4);
     /// For CPUs: 16 cells at once, without tests for the edges of the grid.

@@ -18,7 +18,8 @@ pub(super) const CARRIES: &[CarriedList] = &[
         // A larger acceleration would move the body out of bounds, where it would be excluded as not finite.
         check: |with, list| {
             let most = 2.0 * f64::from(FINITE_LIMIT) / with.mode.time_step();
-            let expected = "an acceleration that leaves the body within bounds for a step, and an energy that is at least 0";
+            let expected =
+                "an acceleration that keeps the body within bounds for a step, and an energy of at least 0";
             each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
                 let [pull @ .., missed] = row;
                 let is_bounded = pull.iter().all(|a| f64::from(a.abs()) <= most);
@@ -34,7 +35,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
             let mut masses = with.bodies()?.positions.iter().map(|x| x[3]);
             let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
             ensure(is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]), || {
-                format!("not every body with mass has the common mass {:e}", list[0])
+                format!("some bodies have a mass other than 0 and {:e}", list[0])
             })
         },
     },
@@ -54,7 +55,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
         check: |with, list| {
             has(list, with.bodies()?.len())?;
             let are_sizes = list.iter().all(|size| (0.0..=f32::MAX).contains(size));
-            ensure(are_sizes, || "the size of an acceleration is below 0 or not finite".to_owned())
+            ensure(are_sizes, || "the magnitude of an acceleration is negative or not finite".to_owned())
         },
     },
 ];
@@ -72,7 +73,7 @@ pub(super) const LOW_PARTS: &str = "low_parts";
 pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
         return Err(Error::Invalid(format!(
-            "the list {LOW_PARTS} does not have the expected {} numbers",
+            "the data {LOW_PARTS} does not contain the expected {} numbers",
             8 * before
         )));
     }
@@ -97,5 +98,5 @@ fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> Checked {
     let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);
     let is_finite = |low: &[f32; 4]| low.iter().all(|c| c.abs() <= FINITE_LIMIT);
     let is_right = bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite);
-    ensure(is_right, || "its numbers are larger than rounding errors can be".to_owned())
+    ensure(is_right, || "its numbers are too large to be rounding errors".to_owned())
 }

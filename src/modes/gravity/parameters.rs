@@ -21,7 +21,7 @@ parameters! {
         softening: Softening = Softening::Plummer, "Softening law" effect(Rebuild),
         /// Keeps every body in the plane z = 0.
         flat: bool = false, "Flat",
-        /// Keeps the part of positions and velocities that rounding drops (Kahan summation).
+        /// Corrects the rounding errors of positions and velocities (Kahan summation).
         /// Long runs stay accurate for longer.
         compensated: bool = false, "Compensated" effect(Rebuild),
         /// What the colour of a body shows.

@@ -265,7 +265,7 @@ impl Simulation for GravitySimulation {
         // Keeps the first scale, because an error that grows with the energy must not look smaller.
         let scale = *self.energy_scale.get_or_insert(kinetic + potential.abs());
         let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
-        let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. The estimate starts again when the scene restarts or when a parameter, the variant or the device changes (with euler and taylor also when a snapshot is opened). Above 0.1, a close encounter was too fast for the time step.";
+        let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. Above 0.1, a close encounter was too fast for the time step. The estimate starts over when the scene restarts or when a parameter, the variant or the device changes (with euler and taylor also when a snapshot is opened).";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance).help(help),
             Reading::new("encounter_error", "Encounter error", missed)

@@ -71,16 +71,16 @@ fn shares(recipe: &Recipe) -> usize {
 
 const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16).summary("Number of bodies per vector.");
 const VECTORS: Knob = Knob::new("vectors", "VECTORS", &[1, 2, 4], |_, _| 2)
-    .summary("Number of vectors of bodies that a work-item steps.");
+    .summary("Number of vectors of bodies that each work-item moves.");
 const K: Knob = Knob::new("k", "K", &[1, 2, 4, 8], |_, bodies| if bodies < 65_536 { 2 } else { 4 })
-    .summary("Number of bodies whose forces a work-item sums.");
+    .summary("Number of bodies whose forces each work-item adds up.");
 const SPLIT: Knob = Knob::new("split", "SPLIT", &[1, 2, 4, 8, 16, 32], |device, bodies| {
     // About a thousand work-items per compute unit keep a large GPU busy.
     let items = 1024 * device.compute_units as usize;
     let k = (K.guess)(device, bodies) as usize;
     (items * k).div_ceil(bodies).next_power_of_two().min(16) as u32
 })
-.summary("Number of work-items that share the sum of a body.");
+.summary("Number of work-items that together add up the forces on one body.");
 const UNROLL: Knob = Knob::new("unroll", "UNROLL", &[8, 16, 32], |_, _| 16)
     .summary("How many times the inner loop is unrolled.");
 const OWN_LANES: Knob = Knob {
@@ -89,7 +89,7 @@ const OWN_LANES: Knob = Knob {
     ..LANES
 };
 const OWN: Knob = Knob {
-    summary: "Number of bodies, or vectors of bodies, that a work-item holds.",
+    summary: "Number of bodies, or vectors of bodies, that each work-item computes at once.",
     options: &[2, 4, 8, 10],
     guess: |device, bodies| match (device.kind, bodies) {
         (DeviceKind::Cpu, _) => 2,
@@ -108,7 +108,7 @@ const BLOCK: Knob = Knob::new("block", "", &[128, 256, 512, 1024, 2048], |device
     _ if bodies < MANY => 128,
     _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
 })
-.summary("Approximate number of bodies in a block, at least as many as a work-group holds. Two blocks form a tile of pairs.");
+.summary("Approximate number of bodies in a block, at least as many as a work-group computes. The pairs of two blocks form a tile.");
 const ROOT: Knob = Knob::new("root", "ROOT", &[0, 1], |_, _| 1)
     .summary("1 (on): use the processor's reciprocal square root if the compiler supports it. 0 (off): use the portable one.");
 const EQUAL: Knob = Knob {

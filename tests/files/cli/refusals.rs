@@ -64,8 +64,8 @@ const REFUSALS: &[(&str, &[&str])] = &[
     // Knobs.
     ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
     ("run LONG --knob nope=1", &["unknown knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),
-    ("run LONG --knob k=3", &["k allows 1, 2, 4"]),
-    ("run LONG --knob k=", &["k allows 1, 2, 4"]),
+    ("run LONG --knob k=3", &["k must be one of 1, 2, 4"]),
+    ("run LONG --knob k=", &["k must be one of 1, 2, 4"]),
     ("run LONG --knob k=1,2", &["one value", "bench"]),
     ("run LONG --variant vector --knob k=1", &["unknown knob `k`", "lanes, vectors, root"]),
     ("run LONG --variant tiled --knob k=1", &["this variant has no compile-time parameters"]),

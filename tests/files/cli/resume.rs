@@ -149,7 +149,7 @@ fn tipsy_bodies_are_loaded() {
     fs::write(folder.path().join("two.tipsy"), &file[..90]).unwrap();
     let error = gravitile(folder.path(), "run --load two.tipsy").assert().code(2).get_output().stderr.clone();
     let error = String::from_utf8(error).unwrap();
-    assert!(error.contains("it has 90 bytes, but should have 104 by its header"), "{error}");
+    assert!(error.contains("it has 90 bytes, but 104 according to its header"), "{error}");
 }
 
 /// A limit on the file size simulates a full disk. The file that was saved before stays intact.

@@ -56,7 +56,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[arguments]\nbulge = 2\n",
-            "bulge = 2 is not allowed: bulge takes 0 to 1",
+            "bulge = 2 is not allowed; bulge must be from 0 to 1",
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[params]\nepsilon = 2\n",
@@ -69,9 +69,9 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ("mode = \"gravity\"\ngenerator = \"galaxy\"\n[params]\neps = [1]\n", "params.eps must be a number"),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\ncount = 99999999999\n",
-            "count is not a whole number from 1",
+            "count must be a whole number from 1",
         ),
-        ("mode = \"gravity\"\ngenerator = \"galaxy\"\npace = 0\n", "pace is not a whole number from 1"),
+        ("mode = \"gravity\"\ngenerator = \"galaxy\"\npace = 0\n", "pace must be a whole number from 1"),
         (
             "mode = \"gravity\"\nbodies = '''\nx,y,z,vx,vy,vz,m\n1,2,3\n'''\n",
             "bodies, line 2: field vx is missing",

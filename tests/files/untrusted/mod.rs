@@ -249,7 +249,7 @@ fn what_is_wrong_with_a_file_is_said() {
     let mut flipped = snapshots[0].clone();
     flipped[100] ^= 1;
     for (name, bytes, told) in [
-        ("a.tipsy", &tipsy[..100], "it has 100 bytes, but should have 280 by its header: it is incomplete"),
+        ("a.tipsy", &tipsy[..100], "it has 100 bytes, but 280 according to its header: it is incomplete"),
         ("a.tipsy", &tipsy[..20], "20 bytes are too few"),
         ("a.tipsy", &many, "4294967295 particles; the number must be from 1 to 16777216"),
         ("a.tipsy", &[7; 64], "it is not a Tipsy file"),

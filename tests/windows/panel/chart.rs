@@ -20,7 +20,7 @@ fn trials(app: &App, bodies: usize, work_group: usize) -> Vec<Trial> {
 }
 
 fn study(window: &mut Window, button: &str) {
-    click(window, Role::Button, "Tuning");
+    click(window, Role::Button, "Kernel tuning");
     click(window, Role::Button, button);
 }
 
@@ -28,7 +28,7 @@ fn study(window: &mut Window, button: &str) {
 fn a_study_fills_a_window_that_can_be_closed() {
     for info in MODES {
         for (button, study_of, title) in [
-            ("Tune", Study::Tune, "settings tried, in order"),
+            ("Auto-tune", Study::Tune, "settings, in the order tried"),
             ("Work-groups", Study::WorkGroups, "work-group size"),
             (info.work.label.0, Study::Bodies, "number of"),
         ] {

@@ -177,8 +177,8 @@ const OPENINGS: [(&str, Opening); 9] = [
     ("the gallery", |window| press(window, Key::O)),
     ("plots", |window| press(window, Key::P)),
     ("a chart", |window| {
-        click(window, Role::Button, "Tuning");
-        click(window, Role::Button, "Tune");
+        click(window, Role::Button, "Kernel tuning");
+        click(window, Role::Button, "Auto-tune");
     }),
     ("a film", |window| window.state_mut().ui().export.filming = Some((1, 2))),
     ("an error", |window| {
@@ -217,7 +217,7 @@ fn without_help(window: &mut Window, wanted: impl Fn(&str) -> bool) -> Vec<Strin
 fn every_control_has_help() {
     for info in MODES {
         let mut window = open_with_help(info);
-        for section in ["Appearance", "Export", "Tuning"] {
+        for section in ["Appearance", "Export", "Kernel tuning"] {
             click(&mut window, Role::Button, section);
         }
         window.set_size(vec2(1280.0, 3000.0));

@@ -163,7 +163,7 @@ fn it_is_said_that_the_hand_pulls_while_time_goes_on() {
     assert!(window.query_by_label_contains("Hold the left button to attract").is_some());
     press(&mut window, Key::Space);
     assert!(window.query_by_label_contains("Paused. Press Space to run").is_some());
-    let row = CONTROLS.iter().find(|row| row.text() == "Hold with the attract tool").unwrap();
+    let row = CONTROLS.iter().find(|row| row.text() == "Press with the attract tool").unwrap();
     assert!(row.help.contains("while the simulation runs"));
 }
 

@@ -20,7 +20,7 @@ pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
 
 variants! {
     "gravity", Variant::BASE;
-    /// Barnes–Hut tree: far bodies act together, as cells of an octree. Approximate; its work grows as n log n.
+    /// Barnes–Hut tree: treats a group of distant bodies as one. Approximate; the work grows as n log n.
     TREE = "tree", &Builder(build),
         knobs: &[LEAF, GROUP],
         work_group: |_| 1,
