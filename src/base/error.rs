@@ -21,7 +21,7 @@ pub enum Error {
     /// There is no OpenCL device.
     #[error(
         "no OpenCL device was found{0}; install a driver for your GPU, or PoCL to compute on the CPU \
-         (Debian, Ubuntu: apt install pocl-opencl-icd)"
+         (on Debian and Ubuntu, run `apt install pocl-opencl-icd`)"
     )]
     NoDevice(String),
     /// A kernel did not compile.

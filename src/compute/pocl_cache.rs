@@ -42,7 +42,7 @@ pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
     Some(format!(
-        "PoCL cannot keep compiled kernels in {folder} ({reason}), so {substitute} is used instead; to choose another folder, set {VARIABLE}"
+        "PoCL cannot store compiled kernels in {folder} ({reason}), so {substitute} is used instead; to choose another folder, set {VARIABLE}"
     ))
 }
 

@@ -94,7 +94,7 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
             },
         };
         if meant.is_empty() {
-            return Err(Error::Invalid("there is no GPU".to_owned()));
+            return Err(Error::Invalid("no GPU was found".to_owned()));
         }
         for found in meant {
             if !chosen.iter().any(|other| other.is_same(&found)) {
@@ -130,7 +130,7 @@ pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let invalid = |text: String| Err(Error::Invalid(format!("--devices {word}: {text}")));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {
-        return invalid("there is no CPU device".to_owned());
+        return invalid("no CPU device was found".to_owned());
     };
     let DeviceInfo { compute_units: units, name, driver, .. } = &cpu.info;
     let Some(count) = parts.parse::<u32>().ok().filter(|count| (1..=*units).contains(count)) else {

@@ -68,7 +68,7 @@ fn read(mut lines: Lines<impl BufRead>, most: usize) -> Result<Bodies, Fault> {
     }
     match bodies.is_empty() {
         true => {
-            let what = "there are no bodies; expected one per line after the header";
+            let what = "the file contains no bodies; expected one per line after the header";
             Err(Fault::At(lines.number + 1, what.to_owned()))
         }
         false => Ok(bodies),

@@ -49,7 +49,12 @@ impl Orbits {
                 [name, about, ref numbers @ ..] if numbers.len() == 1 || numbers.len() == 7 => {
                     (name, about, numbers)
                 }
-                _ => return Err(at("expected name, about, mass, a, e, i, node, peri, anomaly".to_owned())),
+                _ => {
+                    return Err(at(
+                        "a line must have the fields name, about, mass, a, e, i, node, peri, anomaly"
+                            .to_owned(),
+                    ));
+                }
             };
             let numbers: Vec<f64> =
                 numbers.iter().map(|text| number(text)).collect::<Result<_, _>>().map_err(at)?;
@@ -82,7 +87,7 @@ impl Orbits {
             bodies.push(at, velocity, mass);
         }
         match bodies.is_empty() {
-            true => Err((1, "there are no bodies; expected one per line".to_owned())),
+            true => Err((1, "the file contains no bodies; expected one per line".to_owned())),
             false => Ok(Self { text: text.to_owned(), bodies }),
         }
     }

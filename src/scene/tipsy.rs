@@ -49,7 +49,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     let kinds = [gas, dark, stars];
     if kinds.iter().sum::<u64>() != all {
         return wrong(format!(
-            "it is damaged: its header counts {all} particles in total, but {gas} of gas, {dark} of dark matter and {stars} stars"
+            "it is damaged: its header states {all} particles in total, but {gas} of gas, {dark} of dark matter and {stars} stars"
         ));
     }
     if !(1..=MAX_BODIES as u64).contains(&all) {

@@ -101,7 +101,7 @@ fn grid(ui: &mut egui::Ui, lines: &Lines, (conserves, resets): (bool, bool)) {
         ui.horizontal_top(|ui| {
             row.iter().for_each(|(it, points)| match &points[..] {
                 [] => placeholder(ui, (it, "Not measured yet"), cell),
-                [_] => placeholder(ui, (it, "Measured once so far"), cell),
+                [_] => placeholder(ui, (it, "Only one measurement so far"), cell),
                 points => plot(ui, it, points, (cell, lines.times, resets)),
             });
         });

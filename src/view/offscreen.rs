@@ -53,9 +53,9 @@ impl Canvas {
     pub(crate) fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
         let most = context.get_capabilities().max_texture_size as u32;
         if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
-            let asked = format!("a picture of {width} × {height} pixels is not possible");
-            let sizes = format!("1 × 1 to {most} × {most} pixels");
-            return Err(Error::Graphics(format!("{asked}: this device supports {sizes}")));
+            return Err(Error::Graphics(format!(
+                "a picture of {width} × {height} pixels is not possible: this device supports 1 × 1 to {most} × {most} pixels"
+            )));
         }
         let format = UncompressedFloatFormat::U8U8U8U8;
         let texture = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)

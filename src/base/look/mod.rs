@@ -74,9 +74,9 @@ impl Size {
 choice! {
     /// Colours of the panel.
     pub enum Theme {
-        /// Light text on dark, for dark rooms.
+        /// Light text on a dark background, for dark rooms.
         Dark = "dark",
-        /// Dark text on light, for bright rooms.
+        /// Dark text on a light background, for bright rooms.
         Light = "light",
     }
 }

@@ -97,7 +97,7 @@ impl Carried {
                 name if name.iter().all(u8::is_ascii_alphabetic) => {
                     png.seek_relative(length as i64 + 4).map_err(cut_off)?;
                 }
-                _ => return Err(wrong("the picture is damaged: it has a chunk without a name")),
+                _ => return Err(wrong("the picture is damaged: a PNG chunk has no valid name")),
             }
         }
     }

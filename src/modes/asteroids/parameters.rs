@@ -29,7 +29,7 @@ parameters! {
         planet_radius: f32 = 0.3, "Planet radius" [0.0..=2.0, Linear] unit("length"),
         /// Gravitational constant: how strongly the planet attracts bodies.
         g: f32 = 1.0, "Gravity G" [0.0..=10.0, Linear],
-        /// How the impulses of several contacts of one body are combined.
+        /// How several simultaneous collisions of one body are combined.
         contact_law: ContactLaw = ContactLaw::Match, "Contact law" effect(Rebuild),
         /// What the colour of a body shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),

@@ -301,7 +301,7 @@ impl Simulation for FluidSimulation {
         }
         readings.push(
             Reading::new("viscosity", nominal("Viscosity", "Nominal viscosity"), self.params.viscosity())
-                .help("(2/ω − 1)/6, in cells² per step."),
+                .help("Viscosity given by the relaxation ω: (2/ω − 1)/6, in cells² per step."),
         );
         if is_turbulent {
             readings.extend([

@@ -75,7 +75,7 @@ variants! {
         work_group: |_| 256,
         local_bytes: |recipe| SPEEDS * size_of::<f32>() * recipe.work_group,
         has_limit: false;
-    /// Like soa, but with 16-bit numbers: half the memory traffic, but only about three significant digits.
+    /// Like soa, with 16-bit numbers: half the memory traffic, about three significant digits.
     HALF = "half" in "fused", &advance(Layout::Halves),
         has_limit: false, tolerance: 3e-2, normal_error: Some(5e-4);
     /// For CPUs: 16 cells at once, without tests for the edges of the grid.

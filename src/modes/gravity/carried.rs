@@ -35,7 +35,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
             let mut masses = with.bodies()?.positions.iter().map(|x| x[3]);
             let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
             ensure(is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]), || {
-                format!("some bodies have a mass other than 0 and {:e}", list[0])
+                format!("some bodies have a mass that is neither 0 nor {:e}", list[0])
             })
         },
     },

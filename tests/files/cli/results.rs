@@ -517,7 +517,7 @@ fn a_cache_that_cannot_be_written_is_replaced_and_told() {
     let nowhere = Path::new("/proc/nowhere");
     for cache in [nowhere, &folder.path().join("file").join("kcache")] {
         let note = told(cache, folder.path(), 0);
-        let begin = format!("note: PoCL cannot keep compiled kernels in {} (", cache.display());
+        let begin = format!("note: PoCL cannot store compiled kernels in {} (", cache.display());
         assert!(note.starts_with(&begin) && note.contains("POCL_CACHE_DIR"), "{note}");
         assert_eq!(note.lines().count(), 1, "{note}");
     }
