@@ -21,7 +21,7 @@ const IMAGE_SIDE: usize = 1024;
 
 /// Largest Mach number at which the method is accurate. Errors grow with the square of the Mach number.
 const MOST_MACH: f64 = 0.3;
-const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
+const TOO_FAST: &str = "The flow is faster than 0.3 times the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
 
 // Numbers that select a quantity in the kernel `image`.
 const SPEED: u32 = 0;
