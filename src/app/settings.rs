@@ -240,7 +240,7 @@ mod tests {
         let path = folder.path().join("s".repeat(250) + ".toml");
         fs::write(&path, text).unwrap();
         let (_, file, wrong) = Settings::open(path.clone());
-        assert!(file.is_none() && wrong.unwrap().contains("not saved"));
+        assert!(file.is_none() && wrong.unwrap().contains("not be saved"));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }

@@ -88,6 +88,6 @@ mod tests {
         let long = format!("a = '''{}'''\n", "\n=".repeat(MOST_STRUCTURE));
         assert!(from_toml::<::toml::Table>(&long).is_ok());
         let many = "[a]\n".repeat(MOST_STRUCTURE);
-        assert!(from_toml::<::toml::Table>(&many).unwrap_err().1.contains("bytes of keys"));
+        assert!(from_toml::<::toml::Table>(&many).unwrap_err().1.contains("keys and numbers may take up"));
     }
 }
