@@ -9,7 +9,7 @@ pub struct Effect {
     pub position: [f64; 4],
 }
 
-/// Effect of a step on a body, computed by a kernel and exactly in f64.
+/// The effect of a step on one body, as computed by a kernel and, for comparison, exactly in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     /// Effect that the kernel computed.
@@ -18,15 +18,15 @@ pub struct Judged {
     pub right: Effect,
 }
 
-/// Effects of the last step on some bodies. The iterator computes the exact effects on the calling thread; each effect
-/// costs the evaluation of one body against all others.
+/// Effects of the last step on a sample of bodies. The iterator computes each exact effect on the calling thread, which
+/// takes as long as evaluating one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error of a kernel that the command `check` accepts.
 pub const TOLERANCE: f64 = 1e-4;
 /// Relative error of an exact variant above which the window shows a warning.
 pub const WORRYING: f64 = 1e-3;
-/// Number of bodies whose errors are computed, unless there are fewer bodies or too little time.
+/// Maximum number of bodies whose errors are measured. Fewer are measured if the time does not suffice.
 pub const SAMPLE: usize = 256;
 
 /// Returns the indices of `most` random bodies out of `count`, without repetition. Returns all indices if `most` ≥ `count`.
@@ -35,7 +35,7 @@ pub fn choose(count: usize, most: usize) -> Vec<usize> {
 }
 
 /// Returns √(Σ|computed − right|² / Σ|right|²) over all bodies, for velocity or for position, whichever is larger. Returns
-/// infinity if a computed value is NaN, and `None` if all right values are zero.
+/// infinity if a computed value is NaN, and `None` if all computed and exact values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     let (mut velocity, mut position) = (Squares::default(), Squares::default());
     for Judged { computed, right } in bodies {

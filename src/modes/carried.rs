@@ -11,7 +11,7 @@ use crate::base::bodies::{Bodies, is_quarantined};
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 
-/// Checks that a simulation of `mode` can have produced `state` and `extra`, which were read from a file.
+/// Checks that a simulation of `mode` could have produced `state` and `extra`, which were read from a file.
 pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
     let info = mode.info();
     state.check().map_err(Error::Invalid)?;
@@ -32,7 +32,7 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
 /// Result of checking a list from a file. The error says what is wrong and what is expected.
 pub(crate) type Checked = Result<(), String>;
 
-/// Returns an error with the text `what`, unless `is_right`.
+/// Returns `Ok` if `is_right` is set, and otherwise an error with the text that `what` returns.
 pub(super) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Checked {
     if is_right { Ok(()) } else { Err(what()) }
 }
@@ -42,8 +42,8 @@ pub(super) fn has(list: &[f32], expected: usize) -> Checked {
     ensure(list.len() == expected, || format!("it has {} numbers; expected {expected}", list.len()))
 }
 
-/// Checks that `list` has `W` numbers for each of `bodies`, and that `allows` accepts the numbers of each body. The last
-/// argument of `allows` tells whether the body is excluded as not finite. `expected` describes valid numbers.
+/// Checks that `list` has `W` numbers for each body, and that `allows` accepts them. The arguments of `allows` are the numbers,
+/// the body's index, and whether the body is excluded as not finite. The error quotes `expected`, a description of valid numbers.
 pub(super) fn each_body<const W: usize>(
     bodies: &Bodies,
     list: &[f32],

@@ -9,16 +9,16 @@ use crate::base::params::{self, combinations};
 use crate::base::state::State;
 use crate::scene::{Scene, Setup};
 
-/// Numbers of bodies for `check`. Many are next to powers of two, where errors at the ends of arrays show.
+/// Numbers of bodies that `check` tests. Many are next to powers of two, where errors at the ends of arrays show up.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies for quick checks. These few reveal most errors.
+/// Numbers of bodies that quick checks test. These few are enough to reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
 /// Number of steps that `check` takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Size and total mass of a system in which the intermediate results of a kernel come near the limits of f32. `bodies` are
-/// the numbers of bodies to try.
+/// Size and total mass of a system that drives the intermediate results of a kernel close to the limits of f32. `bodies`
+/// lists the numbers of bodies to try.
 struct Extent {
     name: &'static str,
     length: f32,
@@ -94,7 +94,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body; some kernels need equal masses.
+/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body; some kernels require equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
@@ -117,7 +117,7 @@ fn start(
     Ok(Start { name, mode: mode.boxed(), state, steps: STEPS, telling })
 }
 
-/// Sets different masses and velocities, since a scene at rest would hide mistakes.
+/// Sets the masses and varies the velocities of the bodies, because a scene at rest would hide mistakes.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {

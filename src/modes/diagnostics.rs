@@ -10,7 +10,7 @@ use crate::base::format;
 pub struct Diagnostics {
     /// Kinetic energy Σ ½ m v².
     pub kinetic: f64,
-    /// Potential energy of all pairs and of fixed masses such as a planet.
+    /// Potential energy of all pairs of bodies, and of bodies in the field of fixed masses such as a planet.
     pub potential: f64,
     /// Momentum Σ m v.
     pub momentum: [f64; 3],
@@ -20,7 +20,7 @@ pub struct Diagnostics {
     pub angular_momentum: [f64; 3],
     /// Number of bodies that the simulation excludes because their values are not finite.
     pub nonfinite: usize,
-    /// Further readings of the mode.
+    /// Other readings, which only this mode has.
     pub readings: Vec<Reading>,
 }
 
@@ -40,9 +40,9 @@ pub struct Reading {
     /// Explanation of the reading, shown in a tooltip.
     #[serde(skip)]
     pub help: &'static str,
-    /// Whether the value requires a warning.
+    /// Whether the value calls for a warning.
     pub warns: bool,
-    /// Cause and remedy as a sentence, if the value requires a warning and both are known.
+    /// A sentence with the cause and the remedy, if the value calls for a warning and both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
     /// Whether the value is a count, such as a number of collisions.
@@ -66,7 +66,7 @@ impl Reading {
         Self { help, ..self }
     }
 
-    /// Adds a warning with the cause and remedy `advice` if `warns` is set.
+    /// Adds a warning if `warns` is set. `advice` is a sentence with its cause and remedy.
     pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
         Self { warns, advice: warns.then_some(advice), ..self }
     }
@@ -79,8 +79,8 @@ impl Reading {
 }
 
 impl Diagnostics {
-    /// Adds up energy and momenta of all finite bodies. `potential` returns the potential energy of a body from its index,
-    /// mass and position.
+    /// Sums the energies and momenta of all finite bodies. `potential` returns the potential energy of a body, given its
+    /// index, mass and position.
     pub(super) fn of_bodies(bodies: &Bodies<f64>, potential: impl Fn(usize, f64, DVec3) -> f64) -> Self {
         let mut sums = Self::default();
         let (mut momentum, mut angular_momentum) = (DVec3::ZERO, DVec3::ZERO);

@@ -3,10 +3,10 @@
 use crate::compute::KernelSource;
 pub(super) use crate::compute::kernel_source as source;
 
-/// OpenCL code that every program starts with.
+/// OpenCL code at the start of every kernel program.
 const PRELUDE: KernelSource = source!("prelude.cl");
 
-/// Returns `files` after the prelude, which is part of every kernel program.
+/// Returns the prelude followed by `files`. Every kernel program starts with the prelude.
 pub(super) fn sources(files: &[KernelSource]) -> Vec<KernelSource> {
     [&[PRELUDE], files].concat()
 }
@@ -14,7 +14,7 @@ pub(super) fn sources(files: &[KernelSource]) -> Vec<KernelSource> {
 /// Name and value of a macro that kernels are compiled with.
 pub(super) type Define = (&'static str, String);
 
-/// Returns definitions of the macros in `flags` that are on.
+/// Returns a definition, with the value 1, for each macro in `flags` that is switched on.
 pub(super) fn flags(flags: &[(&'static str, bool)]) -> Vec<Define> {
     flags.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (*name, "1".to_owned())).collect()
 }

@@ -10,7 +10,7 @@ pub enum Limit {
     Pair(Pair),
     /// The limit is the memory bandwidth, as measured by a copy.
     Copies {
-        /// Number of bytes read and written for a cell in a step.
+        /// Number of bytes that a step reads and writes per cell.
         bytes: f64,
     },
 }
@@ -48,27 +48,27 @@ impl Limit {
 /// Minimum cost of computing a pair of bodies.
 #[derive(Debug)]
 pub struct Pair {
-    /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once
-    /// where that is cheaper. Its rate is the limit of variants that evaluate all pairs. Devices differ in which
-    /// operations overlap.
+    /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once where
+    /// that is cheaper. Its measured rate is the limit of variants that evaluate all pairs. The limit must be measured,
+    /// because devices differ in which operations they can overlap.
     pub micro: MicroKernel,
-    /// Number of reciprocal roots in the arithmetic of a pair.
+    /// Number of reciprocal square roots that a pair requires.
     pub roots: f64,
 }
 
 /// Utilization of the parts of a device, as fractions of their limits.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Busy {
-    /// Fraction of the arithmetic limit of a pair; `None` for modes without pairs.
+    /// Achieved fraction of the highest possible rate of pairs; `None` in modes without pairs.
     pub arithmetic: Option<f64>,
-    /// Fraction of the rate of reciprocal roots, if known.
+    /// Achieved fraction of the device's peak reciprocal-square-root throughput, if known.
     pub roots: Option<f64>,
-    /// Fraction of the rate of fetches from cached global memory, if known.
+    /// Achieved fraction of the peak memory throughput, if known: of cached reads for pairs, of copies for cells.
     pub memory: Option<f64>,
 }
 
 impl Busy {
-    /// Computes the utilization of a device that reaches the fraction `share` of a limit in pairs or cells per second.
+    /// Computes the utilization of a device that achieves the fraction `share` of a limit given in pairs or cells per second.
     pub fn new(share: f64, limit: (&Limit, f64), recipe: &Recipe, roofline: &Roofline) -> Self {
         let speed = share * limit.1;
         match limit.0 {
@@ -81,8 +81,8 @@ impl Busy {
         }
     }
 
-    /// Returns the part with the highest utilization. Returns `latency` if all utilizations are below one half: the device
-    /// waits for earlier results, runs scalar code, or has too few work-items.
+    /// Returns the name of the part with the highest utilization. Returns `latency` if all utilizations are below one half:
+    /// the device then waits for earlier results, runs scalar code, or has too few work-items.
     pub fn bound(&self) -> &'static str {
         let parts = [("arithmetic", self.arithmetic), ("roots", self.roots), ("memory", self.memory)];
         let known = parts.into_iter().filter_map(|(name, share)| Some((name, share?)));
@@ -92,8 +92,8 @@ impl Busy {
 }
 
 impl Recipe {
-    /// Returns the least number of bytes fetched from global memory for a pair. Each position is fetched once for all
-    /// bodies of a work-item, or of a work-group with local memory.
+    /// Returns the minimum number of bytes fetched from global memory per pair. The bodies of a work-item share each fetch
+    /// of a position; with local memory, all bodies of a work-group do.
     pub fn bytes_per_pair(&self) -> f64 {
         let sharers = match (self.variant.local_bytes)(self) {
             0 => self.bodies_per_item(),

@@ -30,7 +30,7 @@ pub struct ModeInfo {
     pub error: (&'static str, &'static str),
     /// Hardware limit of the mode's speed.
     pub limit: Limit,
-    /// Kernel sources that each variant is built with, between the prelude and the variant's own file.
+    /// Kernel sources that every variant includes, after the prelude and before the variant's own file.
     pub kernels: &'static [KernelSource],
     /// Kernel variants of the mode, slowest first.
     pub variants: &'static [Variant],
@@ -91,7 +91,7 @@ impl ModeInfo {
         self.scenes.iter().find(|scene| scene.name == name)
     }
 
-    /// Returns the description of the list `name` in snapshots, if there is one.
+    /// Returns the description of the snapshot list `name`, if the mode has such a list.
     pub fn carried(&self, name: &str) -> Option<&'static CarriedList> {
         self.carries.iter().find(|list| list.name == name)
     }
@@ -111,7 +111,7 @@ pub struct Start {
     pub telling: bool,
 }
 
-/// Description of a list of numbers that a snapshot keeps besides the [`State`].
+/// Description of a list of numbers that a snapshot contains in addition to the [`State`].
 #[derive(Debug)]
 pub struct CarriedList {
     /// Name of the list in [`Extra`] and in files.
@@ -119,11 +119,11 @@ pub struct CarriedList {
     /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies as `[n, 1]`. Longer lists
     /// in a file are rejected.
     pub most: fn([usize; 2]) -> usize,
-    /// Checks the list. An error says what is wrong and what is expected.
+    /// Checks a list that was read from a file. The error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
-/// The mode, the state and the lists with which a list in a snapshot must be consistent.
+/// The parts of a snapshot that each of its lists must be consistent with: the mode, the state, and all lists.
 pub struct Carries<'a> {
     /// The mode with its parameters.
     pub mode: &'a dyn Mode,
@@ -134,7 +134,7 @@ pub struct Carries<'a> {
 }
 
 impl<'a> Carries<'a> {
-    /// Returns the bodies of the state to check.
+    /// Returns the bodies in the snapshot's state.
     ///
     /// # Errors
     /// Returns an error if the state is a flow.
@@ -142,7 +142,7 @@ impl<'a> Carries<'a> {
         self.state.bodies().map_err(|error| error.to_string())
     }
 
-    /// Returns the list `name`.
+    /// Returns the snapshot's list called `name`.
     ///
     /// # Errors
     /// Returns an error if there is no such list.
@@ -188,19 +188,19 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Makes every step cost the same, for speed measurements.
     fn even(&mut self) {}
 
-    /// Applies an edit by the user to the bodies and to the lists of data about bodies.
+    /// Applies a user's edit to the bodies and to the lists in `extra` that describe bodies.
     /// Fails if the edit is not possible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies".to_owned()))
     }
 
-    /// Removes the lists from `extra` that are no longer valid after a change of bodies, parameters or recipe.
+    /// Removes from `extra` the lists that become invalid when the bodies, the parameters or the recipe change.
     fn unsettle(&self, extra: &mut Extra) {
         extra.clear();
     }
 
-    /// Returns acceleration and potential of gravity at the position `at`, in f64. The sources are the bodies `(x, y, z,
-    /// m)` in `others`, without the body `except`. Returns `None` for modes without gravity.
+    /// Returns the gravitational acceleration and potential at the position `at`, in f64. The sources are the bodies `(x, y,
+    /// z, m)` in `others`, except the body with the index `except`. Returns `None` for modes without gravity.
     fn field(&self, _at: glam::DVec3, _others: &[[f32; 4]], _except: Option<usize>) -> Option<GravitySample> {
         None
     }
@@ -224,7 +224,7 @@ pub trait Mode: Params + Any + Send + Sync {
 }
 
 impl dyn Mode {
-    /// Returns the mode as the type `M`, which holds its parameters.
+    /// Returns the mode as its concrete type `M`, a struct with the mode's parameters.
     ///
     /// # Errors
     /// Returns an error if the parameters belong to another mode.
@@ -271,15 +271,14 @@ impl fmt::Debug for dyn Mode {
     }
 }
 
-/// Lists of numbers, by name, on which the next steps depend besides the [`State`]. Each list has a row in
-/// [`ModeInfo::carries`].
+/// Named lists of numbers that later steps need in addition to the [`State`]. Each list has a row in [`ModeInfo::carries`].
 pub type Extra = BTreeMap<String, Vec<f32>>;
 
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// From the next burst on, uses the parameters of `mode` that changed without requiring a rebuild. Fails if `mode`
-    /// is not the mode that built this simulation.
+    /// Applies the changed parameters of `mode` from the next burst on. None of the changes may require a rebuild. Fails if
+    /// `mode` is not the mode that built this simulation.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.
@@ -292,7 +291,7 @@ pub trait Simulation {
     /// Returns the fraction of the burst that is queued, 0 to 1.
     fn progress(&self) -> f32;
 
-    /// Returns the queue of the device, or of the first device that computes.
+    /// Returns the command queue of the device; with several devices, of the first device that takes part.
     fn lane(&mut self) -> &mut Lane;
 
     /// Waits for all queued work.
@@ -300,7 +299,7 @@ pub trait Simulation {
         self.lane().finish()
     }
 
-    /// Returns how often a step of the last burst did the work [`Work::in_step`], on average: more than once if steps
+    /// Returns how many times a step did the work [`Work::in_step`], averaged over the last burst: more than once if steps
     /// are divided into substeps.
     fn rounds(&self) -> f64 {
         1.0
@@ -314,16 +313,16 @@ pub trait Simulation {
     /// Returns the state after the last complete burst. Waits for the device.
     fn state(&mut self) -> Result<State>;
 
-    /// Returns the lists on which steps and picture depend besides [`Simulation::state`]. Waits for the device.
+    /// Returns the lists that later steps and pictures need in addition to [`Simulation::state`]. Waits for the device.
     fn extra(&mut self) -> Result<Extra>;
 
-    /// Restores the lists that [`Simulation::extra`] returned for the current state. With an unchanged recipe, the next
-    /// steps then give identical bits.
+    /// Restores the lists that [`Simulation::extra`] returned for the current state. If the recipe is the same, the next
+    /// steps then give bit-identical results.
     /// Fails if a list is not valid.
     fn resume(&mut self, extra: &Extra) -> Result<()>;
 
-    /// Queues a copy of the data to draw from the device into `points`, and overwrites the old content. The copy shows the
-    /// state before all steps that start later. Only one copy may be pending at a time.
+    /// Queues a copy of the data to draw from the device to the memory of `points`, whose old content is overwritten. Steps
+    /// that start later do not affect the copy. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
     /// Returns how devices share the work, or `None` for a single device.
@@ -331,7 +330,7 @@ pub trait Simulation {
         None
     }
 
-    /// Returns the recorded quantity [`ModeInfo::series`] for each step of the last burst. Waits for the device.
+    /// Returns the value of the quantity [`ModeInfo::series`] after each step of the last burst. Waits for the device.
     fn series(&mut self) -> Result<Vec<f64>> {
         Ok(Vec::new())
     }
@@ -356,16 +355,16 @@ pub trait Simulation {
         })
     }
 
-    /// Queues a change of all velocities by an attractor that acts for the simulated time `time`. Must be called between
+    /// Queues the change of all velocities by an attractor that acts for the simulated time `time`. Must be called between
     /// bursts.
     /// Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
     }
 
-    /// Returns the effect of the last step on each of the bodies or cells `chosen`, with the exact effect in f64. Skips
-    /// bodies with non-finite values. Does not change the state. Returns `None` if no burst has completed with the current
-    /// parameters. Waits for the device.
+    /// Returns the effect of the last step on each of the bodies or cells `chosen`, together with the exact effect in f64.
+    /// Skips bodies with non-finite values. Does not change the state. Returns `None` if no burst has completed with the
+    /// current parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
     /// Computes conserved quantities on the device. Waits for the device; the potential costs about as much as a step.

@@ -12,12 +12,12 @@ const GROUP: usize = Pass::CHEAP_GROUP;
 /// Number of work-groups of the kernel `measure`. Each work-group writes one row of sums. The number is large enough to
 /// fill a device, and small enough to add up the rows on the host.
 const ROWS: usize = 256;
-/// Number of sums that a work-group writes. `kernels/reduce.cl` lists the sums in their order.
+/// Number of sums that a work-group writes, in the order listed in `kernels/reduce.cl`.
 const SUMS: usize = 13;
 
 /// The kernel `measure`, which sums over all bodies or cells, with its scratch memory.
 pub(super) struct Reduction {
-    /// Queue for the kernel `measure`, and for kernels that prepare its input.
+    /// Command queue for the kernel `measure` and for kernels that prepare its input.
     pub lane: Lane,
     /// The program that contains `measure` and the other kernels of its source files.
     pub program: Program,

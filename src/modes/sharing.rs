@@ -12,12 +12,12 @@ pub struct DeviceRecipe {
     pub recipe: Recipe,
 }
 
-/// How devices share the work, measured over the last burst.
+/// How the devices shared the work, as measured over the last burst.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Sharing {
     /// The devices and their parts of the work, one entry for each device.
     pub members: Vec<Member>,
-    /// Time per step in addition to the computation on the slowest device, in ms; mostly spent on exchanges.
+    /// Time per step beyond the computation on the slowest device, in ms: mostly data exchange between devices.
     pub exchange_ms: f64,
     /// Speed of all devices together, divided by the sum of their separate speeds; 0 to 1.
     pub efficiency: f64,
@@ -28,13 +28,13 @@ pub struct Sharing {
 /// A device that shares the work, and its part of the work.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Member {
-    /// Number of the device.
+    /// Index of the device in the list of devices.
     pub index: usize,
     /// Name of the device.
     pub device: String,
     /// Fraction of the work, 0 to 1; 0 if the device would only slow the others.
     pub share: f64,
-    /// Device time for the device's part of a step, in ms.
+    /// Time that the device takes to compute its part of a step, in ms.
     pub step_ms: f64,
 }
 

@@ -20,7 +20,7 @@ pub struct Variant {
     pub file: &'static str,
     /// Text of the source file.
     pub source: &'static str,
-    /// Compile-time parameters besides the work-group size.
+    /// Compile-time parameters (knobs), in addition to the work-group size.
     pub knobs: &'static [Knob],
     /// Returns a good work-group size for a device.
     pub work_group: fn(&DeviceInfo) -> usize,
@@ -28,7 +28,7 @@ pub struct Variant {
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
-    /// Number of bodies updated for each reciprocal root: 2 if both bodies of a pair are updated at once.
+    /// Number of bodies updated per reciprocal square root: 2 if both bodies of a pair are updated at once, otherwise 1.
     pub sides: f64,
     /// Largest relative error of the variant that the command `check` accepts.
     pub tolerance: f64,
@@ -40,7 +40,7 @@ pub struct Variant {
     pub together: Together,
     /// Whether the mode's hardware limit applies. Variants that skip pairs or memory traffic have no limit.
     pub has_limit: bool,
-    /// Data from which the mode builds the solver. Only the mode knows the type of the data.
+    /// Data for building the variant's solver. Only the mode knows the type of the data.
     pub solver: &'static (dyn Any + Send + Sync),
 }
 
@@ -71,7 +71,7 @@ impl Variant {
         solver: &(),
     };
 
-    /// Returns whether a relative error is larger than usual for the variant.
+    /// Returns whether a relative error is so much larger than usual for the variant that it calls for a warning.
     pub fn is_worrying(&self, relative_error: f64) -> bool {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
     }
@@ -81,7 +81,7 @@ impl Variant {
         self.normal_error.is_none_or(|normal| normal <= WORRYING)
     }
 
-    /// Returns the data from which the mode builds the solver. Fails if the variant belongs to another mode.
+    /// Returns the data for building the variant's solver. Fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
         let solver = self.solver.downcast_ref();
         solver.ok_or_else(|| Error::Invalid(format!("the variant {} belongs to another mode", self.name)))
@@ -152,7 +152,7 @@ pub struct Knob {
 }
 
 impl Knob {
-    /// Creates a compile-time parameter without a summary. Tuning does not skip it.
+    /// Creates a compile-time parameter without a summary. Tuning may try values other than the guessed one.
     pub(super) const fn new(
         name: &'static str,
         define: &'static str,
@@ -199,7 +199,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Returns a good recipe (settings of `variant`) for a device and a number of bodies.
+    /// Returns a recipe for `variant` with good settings for a device and a number of bodies.
     pub fn guess(variant: &'static Variant, device: &DeviceInfo, bodies: usize) -> Self {
         let mut values = [0; MAX_KNOBS];
         for (value, knob) in values.iter_mut().zip(variant.knobs) {

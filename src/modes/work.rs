@@ -23,9 +23,9 @@ pub struct Work {
     pub unit: &'static str,
     /// Explanation of the main speed in the panel.
     pub help: &'static str,
-    /// Returns the number of units of work in a step of N bodies or cells with one force evaluation.
+    /// Returns the number of units of work that one force evaluation of a step takes, given the number of bodies or cells.
     pub in_step: fn(usize) -> f64,
-    /// Key of the speed in reports, and the number of units of work in one unit of the reported speed.
+    /// Key of the speed in reports, and how many units of work per second make up one unit of the reported speed.
     pub report: (&'static str, f64),
     /// Name of the reported speed's unit in the literature, such as MLUPS.
     pub name: Option<&'static str>,
@@ -33,9 +33,9 @@ pub struct Work {
     pub flops: Option<f64>,
     /// Smallest and largest number of steps that `auto` chooses for a burst.
     pub burst: (u32, u32),
-    /// Maximum number of bodies or cells on any device. Kernels count in `uint`, with room to round up.
+    /// Maximum number of bodies or cells, whatever the device. Kernels count in `uint`, even after rounding up.
     pub most: usize,
-    /// Numbers of bodies or cells for CPUs and for other devices.
+    /// Suitable numbers of bodies or cells: first for CPUs, then for all other devices.
     sizes: [Sizes; 2],
 }
 
@@ -44,7 +44,7 @@ pub struct Work {
 pub struct Sizes {
     /// Number of bodies or cells that `auto` selects.
     pub auto: usize,
-    /// Largest number of bodies or cells worth tuning kernels for. Larger numbers have the same speed.
+    /// Largest number of bodies or cells worth tuning kernels for. Larger numbers run at the same speed.
     pub telling: usize,
     /// Numbers of bodies or cells that `bench` measures by default.
     pub bench: &'static [usize],
