@@ -6,7 +6,7 @@ use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Maximum number of mean speeds that are kept, one per step; a multiple of every `FluidSimulation::summed_steps`.
+/// Maximum number of mean speeds to keep, one per step. Must be a multiple of every value of `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
 /// Name of the list with the positions of the tracers.
@@ -16,7 +16,7 @@ pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Name of the list with the packed 16-bit cells of the variant `half`, which only old snapshots contain.
 pub(super) const HALVES: &str = "halves";
 
-/// Lists that a snapshot of a fluid contains besides the state, each with its check.
+/// Lists that a fluid snapshot contains in addition to the state, each with its check.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

@@ -9,11 +9,11 @@ use crate::modes::Start;
 
 /// Grids for `check`, as columns and rows: multiples of a work-group, others with remainders, and narrower than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
-/// Grid for quick checks, as columns and rows: the one that reveals most errors.
+/// Grid size for quick checks, as columns and rows: the size that reveals most errors.
 const TELLING: [usize; 2] = [37, 23];
 
-/// Returns flows with each drive and each collision operator on each grid, with and without obstacles, for 1 step and for
-/// 10 steps. On [`TELLING`], also returns flows for 1000 steps.
+/// Returns the initial states: flows with each drive and each collision operator on each grid, with and without obstacles,
+/// to run for 1 and for 10 steps; on [`TELLING`], some also for 1000 steps.
 pub(super) fn starts() -> Vec<Start> {
     let mut starts = Vec::new();
     for grid @ [nx, ny] in GRIDS {
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters that cover each drive and each collision operator once, or all combinations if `every` is set. The flag
-/// tells whether a combination belongs to the short list. There are no tracers, because `check` does not compare them.
+/// Returns parameters that cover each drive and each collision operator once, or all combinations if `every` is set. The
+/// flag tells whether a combination belongs to the former. All are without tracers, because `check` does not compare them.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
@@ -62,7 +62,7 @@ fn modes(every: bool) -> Vec<(Fluid, bool)> {
     modes
 }
 
-/// Returns walls with a disc, single solid cells and a gap at the edge, so that the fluid bounces and wraps around.
+/// Returns obstacles: a disc, single solid cells, and a wall along half of an edge. The fluid bounces off and wraps around.
 pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;

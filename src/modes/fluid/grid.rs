@@ -17,13 +17,13 @@ pub(super) enum Layout {
     Cells,
     /// Each of the nine populations has a plane of its own.
     Planes,
-    /// Each population has a plane of its own, in 16-bit numbers.
+    /// Each population has a plane of its own, stored as 16-bit numbers.
     Halves,
     /// Each population has a plane, with ghost columns around each row, so that neighbours are always adjacent.
     Haloed,
 }
 
-/// Number of ghost columns before each row, and minimum number after it: a whole vector, which aligns rows.
+/// Number of ghost columns before each row and, at least, after it: one whole vector, so that rows are aligned.
 const GHOST: usize = 16;
 
 /// Factor by which deviations, relative to the rest density, are multiplied before rounding to 16 bits.
@@ -170,7 +170,7 @@ impl Grid {
     }
 }
 
-/// Checks that a grid can be stepped: it has at least 3 × 3 cells, at most `MAX_CELLS`, and a free cell.
+/// Checks that a grid can be simulated: it has at least 3 × 3 cells, at most `MAX_CELLS` in total, and a free cell.
 pub(super) fn check_walls(walls: &Walls) -> Result<()> {
     let Walls { nx, ny, .. } = *walls;
     let invalid = |what: String| Err(Error::Invalid(what));

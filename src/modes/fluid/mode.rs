@@ -53,7 +53,7 @@ impl Mode for Fluid {
         Box::new(self.clone())
     }
 
-    /// Builds a simulation that keeps the flow's tracers, but adds or removes some to match the parameters.
+    /// Builds a simulation with the flow's tracers. Adds or removes tracers if the parameters demand another number.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();
@@ -104,7 +104,7 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
-    /// Builds the simulation of a flow on `device`, stepped by `recipe`, with the tracers of the flow unchanged.
+    /// Builds a simulation of `flow` on `device` with the settings `recipe`. Leaves the tracers of the flow unchanged.
     ///
     /// # Errors
     /// Returns an error if the grid is not valid, the kernels do not build, or the device has too little memory.

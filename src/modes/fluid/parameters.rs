@@ -125,12 +125,12 @@ impl Fluid {
         1.0 / (0.5 + MAGIC / (1.0 / f64::from(self.omega) - 0.5))
     }
 
-    /// Returns 18√2·C² of [`Collision::Les`]: the increase of the squared relaxation time per relative stress.
+    /// Returns 18√2·C², the coefficient of the relative stress in the formula for the relaxation time of [`Collision::Les`].
     pub(super) fn eddy_factor(&self) -> f64 {
         18.0 * SQRT_2 * f64::from(self.smagorinsky).powi(2)
     }
 
-    /// Returns the Reynolds number for a speed and a length. The viscosity is [`Fluid::viscosity`].
+    /// Returns the Reynolds number for a speed and a length, at the viscosity [`Fluid::viscosity`].
     pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
         speed * f64::from(length) / self.viscosity()
     }

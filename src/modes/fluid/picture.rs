@@ -29,13 +29,13 @@ const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
 impl FluidSimulation {
-    /// Queues the update of the field of velocities and densities, from which picture and readings are made. Does nothing
-    /// if the fields of all devices have been gathered already.
+    /// Queues an update of the velocities and densities of all cells, which the picture and the readings are computed from.
+    /// Does nothing if the fields of all devices have been gathered already.
     pub(super) fn update_whole_field(&mut self) -> Result<()> {
         if self.share.has_all_fields { Ok(()) } else { self.update_field(0..self.walls.ny) }
     }
 
-    /// Queues the update of the field of velocities and densities in the rows `rows`.
+    /// Queues an update of the velocities and densities of the cells in `rows`.
     pub(super) fn update_field(&mut self, rows: Range<usize>) -> Result<()> {
         let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
@@ -50,7 +50,7 @@ impl FluidSimulation {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
-    /// Queues the kernel that moves the tracers through the current field, up to the current step.
+    /// Queues the kernel that moves the tracers with the flow, from where they are up to the current step.
     pub(super) fn move_tracers(&mut self) -> Result<()> {
         let steps = self.burst.step - std::mem::replace(&mut self.burst.moved, self.burst.step);
         let [nx, ny] = self.sides();
@@ -66,8 +66,8 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
-    /// Makes all cells within `radius` of the cells `middles` solid or free. Freed cells are then at rest with an unchanged
-    /// density.
+    /// Makes all cells within `radius` of any of the cells `middles` solid or free. The fluid in freed cells is at rest; its
+    /// density usually does not change.
     ///
     /// # Errors
     /// Returns an error if no free cell would remain, or the device fails.
@@ -104,7 +104,7 @@ impl FluidSimulation {
         (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
     }
 
-    /// Queues the drawing of the field selected in the parameters. Returns the image's width, height and colour mapping.
+    /// Queues the kernel that draws the selected field. Returns the image's width, height and colour mapping.
     fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
         let (width, height, by) = self.image_size();
         let [nx, ny] = self.sides();
@@ -120,8 +120,8 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// Returns the results of the last step in the free cells of `chosen`, with the exact results in f64. Results are
-    /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
+    /// Returns the computed and the exact results (in f64) of the last step for the free cells among `chosen`. All results
+    /// are deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
     fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
@@ -185,7 +185,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the tracers, which a new simulation would move at once, and the mean speeds of the last burst.
+    /// Returns the tracers, because building a new simulation moves them, and the mean speeds of the last burst.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.series()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();
@@ -238,7 +238,7 @@ impl Simulation for FluidSimulation {
         }))
     }
 
-    /// Returns the mean speed over the free cells after each of the last million steps of the last burst.
+    /// Returns the mean speed over the free cells after each step of the last burst, or of its last million steps.
     fn series(&mut self) -> Result<Vec<f64>> {
         if let Some(means) = &self.share.mean_speeds {
             return Ok(means.iter().copied().map(f64::from).collect());

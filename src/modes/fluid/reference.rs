@@ -6,11 +6,11 @@ use crate::modes::Diagnostics;
 
 /// Index of the direction opposite to each direction.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
-/// Indices of the three directions with a component to the right.
+/// Indices of the three directions that point to the right.
 const EAST: [usize; 3] = [1, 5, 8];
 
 impl Fluid {
-    /// Takes `steps` steps of the flow. Returns the mean speed over the free cells after each step.
+    /// Advances the flow by `steps` steps. Returns the mean speed over the free cells after each step.
     pub fn reference(&self, flow: &mut Flow<f64>, steps: u32) -> Vec<f64> {
         (0..steps).map(|_| self.reference_step(flow)).collect()
     }
@@ -74,7 +74,7 @@ impl Fluid {
         cell
     }
 
-    /// Returns the populations of a cell after the collision operator.
+    /// Returns the populations of a cell after a collision, according to the selected collision operator.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let equilibrium = equilibrium(cell);
         let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);

@@ -11,7 +11,7 @@ use crate::compute::{Arg, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
-    /// Makes all devices divide the work into equal units, for launches of `steps` steps.
+    /// Sets the same unit of work on all devices, large enough for launches of `steps` steps.
     pub(super) fn agree_on_units(parts: &mut [Self], steps: usize) {
         let rows = parts.iter().map(|part| cells_of_group(&part.recipe)[1]).fold(1, common_multiple);
         let summed_steps = parts.iter().map(Self::summed_steps).min();
@@ -22,16 +22,16 @@ impl FluidSimulation {
         }
     }
 
-    /// Returns the layout in rows of the grid buffer with the index `grid`.
+    /// Describes the memory of the grid buffer `f[grid]` as rows.
     fn rows(&self, grid: usize) -> Rows<'_> {
         let (each, planes, pitch) = self.grid.rows();
         Rows::new(&self.f[grid], each, planes, pitch)
     }
 }
 
-/// Shares steps between devices. Stages are the kernels of a launch, and two more if the tracers move.
+/// Shares steps among devices. Each kernel of a launch is a stage; moving the tracers takes two further stages.
 impl SharedSimulation for FluidSimulation {
-    /// Number of steps so far, and the mean speeds of the burst so far.
+    /// The number of steps so far, and the mean speeds of the burst so far.
     type HostState = (u32, Option<Vec<f32>>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {

@@ -16,7 +16,7 @@ const MEASURE: KernelSource = source!("fluid/measure.cl");
 pub(super) const MOVE_STEPS: u32 = 16;
 /// Maximum number of steps between two runs of the kernel that adds up the sums of speeds.
 const SUMMED_STEPS: usize = 1024;
-/// Maximum number of sums of speeds in the buffer.
+/// Maximum number of sums of speeds that the buffer `sums` can hold.
 const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the sums of a step.
 const SUM_GROUP: usize = 256;
@@ -29,7 +29,7 @@ pub struct FluidSimulation {
     pub(super) free: usize,
     pub(super) recipe: Recipe,
     pub(super) grid: Grid,
-    /// The kernels of a launch, which takes one or more steps, in order.
+    /// The kernels of one launch, in order. A launch takes one or more steps.
     pub(super) kernels: Vec<Kernel>,
     open_burst: Kernel,
     add_sums: Kernel,
@@ -38,8 +38,8 @@ pub struct FluidSimulation {
     pub(super) carry: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// Buffers of the current cells and of the cells after the next step. Swapped after each step, except in the
-    /// variant `split`, whose second buffer holds the populations that arrived.
+    /// Buffers of the current cells and of the cells after the next step. Swapped after each step, except in the variant
+    /// `split`, whose second buffer holds the populations that have arrived from neighbouring cells.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
     /// Sum of the speeds |u| in each work-group, for each step since the sums were last added up.
@@ -53,7 +53,7 @@ pub struct FluidSimulation {
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether the second buffer of cells holds the state before the last step, with unchanged parameters and walls.
+    /// Whether the second buffer of cells holds the state before the last step, and neither parameters nor walls changed since.
     pub(super) stepped: bool,
     /// Number of steps so far, which seeds the random numbers of the tracers.
     pub(super) now: u32,
@@ -68,13 +68,13 @@ pub(super) struct Share {
     pub(super) grain: usize,
     /// Number of neighbouring rows on each side that a device reads to step its own rows.
     pub(super) edge: usize,
-    /// Smallest `FluidSimulation::summed_steps` of all devices, if there are several.
+    /// Smallest value of `FluidSimulation::summed_steps` on any device, once the devices have agreed.
     pub(super) summed_steps: Option<u32>,
     /// Number of steps of the launch in progress.
     pub(super) steps: u32,
     /// Whether the tracers move after the launch in progress.
     pub(super) moves_tracers: bool,
-    /// Whether the field of all devices is gathered on this device.
+    /// Whether this device holds the current velocities and densities of all devices.
     pub(super) has_all_fields: bool,
     /// Mean speed of the fluid after each step of the burst, if several devices shared the steps.
     pub(super) mean_speeds: Option<Vec<f32>>,
@@ -86,9 +86,9 @@ pub(super) struct Burst {
     pub(super) steps: u32,
     /// Index of the next step in the burst.
     pub(super) step: u32,
-    /// Number of steps in the burst whose sums of speeds have been added up.
+    /// Number of steps in the burst whose speeds have already been added up.
     pub(super) summed: u32,
-    /// Number of steps in the burst that the tracers have followed.
+    /// Number of steps in the burst through which the tracers have moved.
     pub(super) moved: u32,
 }
 
@@ -211,14 +211,14 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Returns the number of work-items that step all rows before `row`, which is the first row of a work-group.
+    /// Returns the number of work-items that step all rows before `row`, which must be the first row of a work-group.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues the push of the fluid before a step. In variants with one kernel, only the first step of a burst needs
-    /// this push, because each step ends with the push of the next step.
+    /// Queues the push that drives the fluid, before a step. In variants with one kernel, only the first step of a burst
+    /// needs it, because each step ends with the push of the next step.
     pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.kernels.len() > 1;
         if self.burst.step == 0 {

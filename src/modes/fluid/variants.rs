@@ -5,7 +5,7 @@ use crate::base::flow::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Number of cells above which memory traffic limits the speed more than launches.
+/// Number of cells above which memory traffic limits the speed more than the overhead of launches.
 const MANY: usize = 1 << 19;
 
 const WIDTH: Knob = Knob::new("width", "WIDTH", &[1, 2, 4, 8, 16, 32, 64, 128, 256], |device, _| {
@@ -44,13 +44,13 @@ pub(super) struct Stages {
     pub layout: Layout,
 }
 
-/// Returns the kernels and memory layout of a variant with one kernel per step.
+/// Returns the kernel and the memory layout of a variant that runs one kernel per step.
 const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Values that all variants share. A work-group covers a rectangle of cells and keeps the sum of speeds in local memory,
-/// with one float per work-item.
+/// Default values for the variants of the fluid. A work-group covers a rectangle of cells and adds up its speeds in local
+/// memory, which takes one float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),
