@@ -5,21 +5,21 @@ use super::shares::Speeds;
 
 /// Environment variable that controls the search. With the value `always`, every device takes part without a search.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts of steps with all devices at the start of a search, which measure each device's speed.
+/// Number of bursts that all devices run at the start of a search, to measure the speed of each device.
 const WARM: u32 = 4;
-/// Number of bursts of steps to measure for each number of devices; the fastest burst counts. More than one, because
-/// the shares still change during the first burst.
+/// Number of bursts to measure for each number of devices; the fastest burst counts. One burst is not enough, because the
+/// shares still change during the first burst.
 const TRIES: u32 = 3;
-/// A number of devices is not tried if the computation alone would take more than `HOPELESS` times the shortest step.
+/// A number of devices is not tried if its computation alone would take longer than this multiple of the shortest step.
 const HOPELESS: f64 = 1.25;
 /// More devices are chosen only if the time of a step falls below this fraction of the time with fewer devices.
 const GAIN: f64 = 0.98;
 
-/// Search for the devices that together make a step shortest.
+/// State of the search for the set of devices on which a step takes the least time.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
-    /// Devices from which the search chooses.
+    /// Indices of the devices that the search chooses from.
     participants: Vec<usize>,
     /// Numbers of devices tried so far, each with the shortest time of a step in seconds.
     seen: Vec<(usize, f64)>,
@@ -42,12 +42,12 @@ impl Search {
         }
     }
 
-    /// Returns whether the user made all devices take part without a search.
+    /// Returns whether the user turned the search off, so that all devices take part.
     pub(super) fn is_off() -> bool {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
 
-    /// Restarts the search with the additional devices `others`. Returns all devices from which the search chooses.
+    /// Restarts the search with the additional devices `others`. Returns all devices that the search now chooses from.
     pub(super) fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
         let participants: Vec<usize> = self.participants.iter().copied().chain(others).collect();
         *self = Self::new(participants.clone());
@@ -91,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Returns the devices to try next. If nothing is left to try, ends the search and returns the best.
+    /// Returns the devices to try next. If nothing is left to try, ends the search and returns the best devices found.
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);

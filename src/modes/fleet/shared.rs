@@ -30,7 +30,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the queued fraction of the stage, 0 to 1, if the stage starts at work-item 0.
+    /// Returns the fraction of the stage that is queued, 0 to 1. Assumes that the stage starts at work-item 0.
     pub(crate) fn progress(&self) -> f32 {
         (self.items.start as f32 / self.items.end.max(1) as f32).min(1.0)
     }
@@ -43,11 +43,11 @@ pub(crate) struct Plan {
     pub units: usize,
     /// Number of bodies or grid rows.
     pub count: usize,
-    /// Number of bodies or rows in a unit of work that only their owner can compute; `None` if any device can.
+    /// Number of bodies or rows in a unit of work, or `None` if a device may compute units of bodies it does not own.
     pub grain: Option<usize>,
     /// Number of neighbouring grid rows on each side whose data a device needs.
     pub edge: usize,
-    /// Bursts of steps are divided only at multiples of this number of steps.
+    /// Number of steps of which each part of a divided burst must be a multiple.
     pub cut: u32,
 }
 
@@ -61,13 +61,13 @@ pub(crate) enum Traffic<'a> {
     ToFirst(Rows<'a>),
     /// The devices exchange no data.
     Nothing,
-    /// Each device receives the other devices' partial sums for its own bodies. The sums of two devices start `stride`
-    /// bodies apart.
+    /// Each device receives the partial sums for its own bodies from every other device. In the buffer `into`, the sums from
+    /// different devices are `stride` bodies apart.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
-/// A complete simulation on one device that can step a part of its bodies or rows. A pass over the bodies or rows has
-/// stages. Devices exchange data after each stage. A simulation on a single device computes all parts.
+/// A complete simulation on one device that can also compute only a part of each step. A pass over all bodies or rows
+/// consists of stages, after each of which the devices exchange data. A device that runs alone computes all parts.
 pub(crate) trait SharedSimulation: Simulation {
     /// Simulation state on the host, as opposed to state in device buffers.
     type HostState;
@@ -75,10 +75,10 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the simulation state that is not stored in buffers. May wait for the device.
     fn host_state(&mut self) -> Result<Self::HostState>;
 
-    /// Restores the state of another simulation, whose buffers are already copied.
+    /// Takes over the host state of another simulation, whose buffers have already been copied.
     fn adopt(&mut self, host_state: Self::HostState);
 
-    /// Returns the stage in progress, or the default value before the first pass of a burst.
+    /// Returns the progress of the current stage, or the default value before the first pass of a burst.
     fn cursor(&mut self) -> &mut Cursor;
 
     /// Returns how a step can be divided among devices.
@@ -90,12 +90,12 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
-    /// Makes the decisions before a pass that must be equal on all participating devices. The first device decides.
+    /// Makes the decisions that must be the same on all participating devices during a pass. The first device decides.
     fn agree(_participants: &mut [&mut Self]) -> Result<()> {
         Ok(())
     }
 
-    /// Begins a stage and returns its work-items. A cheap stage is queued as a whole, and the returned range is empty.
+    /// Begins a stage and returns its work-items. A cheap stage is queued at once; the returned range is then empty.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
     /// Queues the first part of the work-items `range` of a stage, without waiting for the device. Returns the first
@@ -105,7 +105,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Completes a pass over all bodies or cells, for instance by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins the current stage of the pass, as far as `assignment` requires.
+    /// Begins the part of the current stage that `assignment` gives to this device.
     fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
         let stage = self.cursor().stage;
         let items = self.begin(stage, assignment)?;
@@ -123,7 +123,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(items.is_empty())
     }
 
-    /// Moves the cursor to the next stage. After the last stage, moves the cursor to the next pass.
+    /// Moves the cursor to the next stage. After the last stage, ends the pass and moves the cursor to the next pass.
     fn end_stage(&mut self) -> Result<()> {
         let next = self.cursor().stage + 1;
         let is_last = next == self.stages();
@@ -131,7 +131,7 @@ pub(crate) trait SharedSimulation: Simulation {
         if is_last { self.end_pass() } else { Ok(()) }
     }
 
-    /// Implements [`Simulation::advance`] for a single device.
+    /// Implements [`Simulation::advance`] for a simulation that runs on a single device.
     fn advance_alone(&mut self) -> Result<bool>
     where
         Self: Sized,
@@ -156,13 +156,13 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the data that devices exchange after a stage.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers needed for `need` whose rows are current only on the device that owns them.
+    /// Returns the buffers required for `need` in which only the owner of a row has its current content.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
-    /// Returns the buffers whose whole content is current on every participating device.
+    /// Returns the buffers that are up to date as a whole on every participating device.
     fn shared(&self) -> Vec<Rows<'_>>;
 
-    /// Returns the buffer that only the first device keeps, with its number of rows, if any.
+    /// Returns the buffer that only the first device keeps up to date and its number of rows, if there is such a buffer.
     fn apart(&self) -> Option<(Rows<'_>, usize)> {
         None
     }
@@ -179,7 +179,7 @@ pub(crate) trait SharedSimulation: Simulation {
     }
 }
 
-/// Purpose for which data is gathered, in ascending order of the required data.
+/// Purpose of gathering data. Each purpose requires at least as much data as the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     /// Drawing the bodies or the flow.

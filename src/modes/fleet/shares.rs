@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Largest fraction of a step's time that uneven shares may cost before they are changed.
+/// Largest fraction of the time of a step that may be lost to uneven shares before the shares are changed.
 const TOLERANCE: f64 = 0.02;
 
 /// Speeds of the devices, in units of work per second.
@@ -42,8 +42,8 @@ impl Speeds {
         order
     }
 
-    /// Returns the numbers of devices to try together: powers of two, and each number after which a much slower device
-    /// follows.
+    /// Returns the numbers of devices to try: powers of two, all devices, and each number after which the next device in
+    /// `order` is much slower.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]
@@ -59,7 +59,7 @@ impl Speeds {
         shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
-    /// Returns whether other shares would be noticeably faster than `shares`.
+    /// Returns whether a step would be noticeably faster with other shares than `shares`.
     pub(super) fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
         let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
         let best = units as f64 / self.together(devices);

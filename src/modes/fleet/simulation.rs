@@ -15,11 +15,11 @@ use crate::compute::{Device, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
-/// Length of a burst of steps while speeds are measured, in seconds. Long compared with the launch of a kernel.
+/// Length of a burst while speeds are measured, in seconds. Must be long compared with the launch of a kernel.
 const MEASURED_SECONDS: f64 = 0.01;
-/// Length of a burst of steps after the search for the best devices, in seconds. Shares follow a change of speed this fast.
+/// Length of a burst after the search for the best devices, in seconds. Shares adapt to changed speeds after each burst.
 const BURST_SECONDS: f64 = 0.25;
-/// Longest time for which work is queued before the caller can react to commands, in seconds.
+/// Time after which `advance` returns so that the caller can react to commands, in seconds.
 const LOOK_SECONDS: f64 = 0.1;
 
 /// Combines simulations of the same state, one for each device, into one simulation.
@@ -37,7 +37,7 @@ pub(super) struct Fleet<P> {
     pub(super) staging: Staging,
     speeds: Speeds,
     search: Search,
-    /// Slow devices, such as a CPU beside GPUs, which are timed before they take part.
+    /// Trials of slow devices, such as a CPU next to GPUs, which are timed before they may take part.
     trials: Trials,
     /// Indices of the devices that take part, in the order of their shares.
     pub(super) participants: Vec<usize>,
@@ -61,7 +61,7 @@ pub(super) struct Fleet<P> {
     sharing: Sharing,
 }
 
-/// A number of steps in progress on all participating devices.
+/// A burst of steps in progress on all participating devices.
 struct Burst {
     steps: u32,
     start: Instant,
@@ -123,7 +123,7 @@ impl<P: SharedSimulation> Fleet<P> {
         }
     }
 
-    /// Returns the simulation of the first participant, whose results are those of the fleet.
+    /// Returns the simulation on the first participating device, whose results stand for the whole fleet.
     pub(super) fn lead(&mut self) -> &mut P {
         &mut self.parts[self.participants[0]]
     }
@@ -139,7 +139,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Makes the devices `participants` take part, with shares in proportion to their speeds. Sends them missing data.
+    /// Makes the devices `participants` take part, with shares in proportion to their speeds. Sends them the data they lack.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = arranged(&self.plan, &self.speeds, participants);
         let owned =
@@ -213,7 +213,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the speeds of the devices in a burst of steps, and plans changes of the division of work.
+    /// Records the speeds of the devices in a burst, and decides whether to divide the work differently in the next burst.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
@@ -248,7 +248,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Records the time of a single device in a burst of `steps` steps, as far as its work has ended. Does not wait.
+    /// Records how long a single device computed in a burst of `steps` steps, as far as it has finished. Does not wait.
     fn measure_alone(&mut self, steps: f64) {
         let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
         self.seconds += seconds;
@@ -262,7 +262,7 @@ impl<P: SharedSimulation> Fleet<P> {
         (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
     }
 
-    /// Records the time of each participating device for its share of a burst of `steps` steps that has ended.
+    /// Records how long each participating device computed its share of a completed burst of `steps` steps.
     fn measure(&mut self, steps: f64, rounds: f64) {
         let is_alone = self.participants.len() == 1;
         let mut slowest = 0.0f64;
@@ -380,8 +380,8 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         self.gather(Need::State)?.body(body)
     }
 
-    /// Changes the velocities of all bodies on each device. Only the velocities of a device's own bodies are current; the
-    /// device receives the other velocities before using them.
+    /// Changes the velocities of all bodies on each device. On a device, only the velocities of its own bodies are current;
+    /// other velocities are overwritten with received data before they are used.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.each(|part| part.attract(attractor, time))

@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends the participating devices the data that their new assignments of work need.
+    /// Sends the participating devices the data that they lack for their new assignments.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, .. } = self;
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();

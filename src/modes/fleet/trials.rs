@@ -5,19 +5,19 @@ use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
-/// Number of parts into which a step is divided. A device on trial computes one part.
+/// Number of parts that a step is divided into; a device on trial computes one part.
 const SLIVER: usize = 32;
-/// Devices with a guessed speed below this fraction of the fastest guess are tried before they take part.
+/// Devices whose guessed speed is below this fraction of the highest guess must pass a trial before they take part.
 const SLOWER: f64 = 0.2;
-/// Fraction that a device must add to the speed of the other devices to take part.
+/// Speed that a device must have to take part, as a fraction of the total speed of the participating devices.
 const WORTH: f64 = 0.03;
 
-/// Indices of the devices on trial, each with the number of parts of steps that it has received.
+/// Indices of the devices on trial, each with the number of trial runs that it has begun.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 
 impl Trials {
-    /// Returns the devices that take part at once, and the trials of slower devices, from guesses of all speeds.
+    /// Divides devices by their guessed speeds into those that take part at once and those that go on trial first.
     pub(super) fn of(guesses: &[f64]) -> (Vec<usize>, Self) {
         let fastest = guesses.iter().copied().fold(0.0, f64::max);
         let (begin, tried): (Vec<usize>, Vec<usize>) =
@@ -25,7 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks without waiting which trials have ended. Returns devices that should take part.
+    /// Checks without waiting which trials have ended. Returns the devices that now join, or `None` if there are none.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],
