@@ -13,15 +13,15 @@ pub(super) const SIZES: &str = "sizes";
 pub(super) const MASSES: &str = "masses";
 /// Name of the list with the number of hits, deepest overlap, and steps since the last hit of each body.
 pub(super) const CONTACT: &str = "contact";
-/// Name of the list with the smallest and the largest size.
+/// Name of the list with the smallest and the largest size, which are radii divided by the parameter `radius`.
 pub(super) const RADII: &str = "radii";
 /// Name of the list with the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Value that stands for the number of steps since the last hit if a body has not been hit yet.
+/// Number of steps since the last hit that stands for “never”: the body has not been hit yet.
 pub(super) const NEVER: f32 = 1e9;
 
-/// Largest relative deviation of a size from the cube root of the mass; allows for a few rounding errors.
+/// Largest relative deviation of a size from the cube root of the mass. Leaves room for a few rounding errors.
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[
@@ -95,7 +95,7 @@ fn radii(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Returns the smallest and the largest size that is finite and above 0, or zeros if there is none.
+/// Returns the smallest and the largest of all sizes that are finite and above 0, or zeros if there are none.
 pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
     let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
     let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);

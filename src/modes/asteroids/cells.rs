@@ -8,13 +8,13 @@ use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 
 /// Work-group size of the prefix sum, the same as `SCAN_GROUP` in `kernels/asteroids/grid.cl`.
 const SCAN_GROUP: usize = 256;
-/// Number of counts that a work-group of the prefix sum adds up.
+/// Number of bucket counts that one work-group of the prefix sum adds up.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// Width of a cell divided by the largest diameter. Above 1, so that rounding cannot put touching bodies farther than one
-/// cell apart.
+/// Width of a cell divided by the largest diameter. It is above 1, so that touching bodies are always in the same or in
+/// neighbouring cells, despite rounding.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item: the number of bodies that a body is tested against.
+/// Approximate cost of a work-item, given as the number of bodies that it tests a body against.
 const COST: f64 = 64.0;
 
 /// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
@@ -22,7 +22,7 @@ pub(super) struct Cells {
     advance: Advance,
     kernels: [Kernel; 7],
     buckets: usize,
-    /// Differences between the bucket numbers of cells that are neighbours along y and along z.
+    /// Difference in bucket number between neighbouring cells along y, and along z.
     strides: [u32; 2],
     count: Buffer<u32>,
     /// Index of the first body in each bucket, followed by the end of the last bucket.
@@ -95,7 +95,7 @@ impl Cells {
         [&pass.args(sorted)[..], &self.hash(pass.largest), &lists].concat()
     }
 
-    /// Returns the kernel arguments that map positions to buckets: cells per unit of length, strides, number of buckets.
+    /// Returns the kernel arguments that map positions to buckets: cells per unit of length, two strides, number of buckets.
     fn hash(&self, radius: f32) -> [Arg<'_>; 4] {
         let [p, q] = self.strides;
         let per_cell = 1.0 / (2.0 * radius * SLACK).max(f32::MIN_POSITIVE);

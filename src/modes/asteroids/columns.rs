@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Assignment;
 
-/// Number of bodies that the inner loop of the kernel tests between two branches.
+/// Number of bodies that the inner loop of the kernel tests without a branch.
 const ROWS: usize = 64;
 /// Maximum number of contacts in the list of one body. A body with more contacts is tested against all bodies.
 const LISTED: usize = 32;
@@ -27,7 +27,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Device memory per body for the lists, in bytes.
+    /// Device memory that the lists of contacts take per body, in bytes.
     pub(super) const BYTES_PER_BODY: usize = (1 + LISTED) * size_of::<u32>();
 
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
@@ -77,9 +77,9 @@ impl Solver for Columns {
         0..few.div_ceil(2).next_multiple_of(recipe.work_group)
     }
 
-    /// Queues a part of the search for touching bodies, and after the last part the first pass over the lists. With
-    /// several devices, tests the bodies of this device's share against all others instead, because lists of pairs
-    /// cannot be divided among devices.
+    /// Queues a part of the search for touching bodies and, after the last part, the first pass over the lists. With several
+    /// devices, instead tests the bodies of this device's share against all other bodies, because lists of pairs cannot be
+    /// divided among devices.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
         if range.start == self.share(pass.assignment).start {
             self.fill(lane, pass)?;

@@ -7,7 +7,7 @@ use crate::base::edit::{CLUSTER, Edit};
 use crate::base::error::{Error, Result};
 use crate::modes::{Extra, edits};
 
-/// Applies an edit to the bodies and to their sizes, masses and contacts.
+/// Applies a user's edit to the bodies and to the lists of their sizes, masses and contacts.
 pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
     // Sizes are proportional to the cube root of the mass. The edit keeps the proportionality factor.
     let rows = bodies.positions.iter().zip(extra.get(SIZES).into_iter().flatten());

@@ -102,7 +102,7 @@ impl Mode for Asteroids {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Removes no list: sizes and contacts stay valid, and the list of substeps contains the parameters it depends on.
+    /// Keeps all lists: sizes and contacts stay valid, and the list of substeps includes the parameters that it depends on.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {

@@ -39,9 +39,9 @@ parameters! {
 /// Number of substeps in each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substeps {
-    /// The number is adapted to the bodies' motion and piles.
+    /// Adapts the number to the motion of the bodies and to piles on the planet.
     Auto,
-    /// A fixed number of substeps, a power of two.
+    /// The same number in every step; must be a power of two.
     Fixed(u32),
 }
 
@@ -74,7 +74,7 @@ impl Substeps {
     /// Largest number of substeps in a step.
     pub const MOST: u32 = 64;
 
-    /// Returns the number of substeps if it is fixed.
+    /// Returns the number of substeps if it is fixed, or `None` with `auto`.
     pub fn fixed(self) -> Option<u32> {
         match self {
             Self::Auto => None,

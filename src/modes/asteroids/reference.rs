@@ -10,14 +10,14 @@ use crate::base::edit::GravitySample;
 
 type Vector = glam::DVec3;
 
-/// Largest overlap that a rest contact maintains against gravity, in units of g·dt².
+/// Largest overlap that a resting contact keeps in order to carry a load, in units of g·dt².
 const CARRIED: f64 = 50.0;
 /// Mass ratio above which the heavier body takes part in any number of impacts at once.
 const HEAVIER: f64 = 16.0;
-/// Relative distance to a threshold below which single precision may decide differently.
+/// Relative distance from a threshold below which f32 rounding may lead to a different decision.
 const DOUBT: f64 = 1e-5;
 
-/// A step of all bodies, whose result is computed separately for each body, on demand.
+/// A step of all bodies. The result is computed on demand, for one body at a time.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
@@ -40,16 +40,16 @@ struct Contact {
     u: f64,
     /// Relative velocity of the touching surfaces, without its normal part.
     slip: Vector,
-    /// T0: the change of the speed of approach u after which it is −e·u, where e is the restitution.
+    /// T0: the reduction of the approach speed u that leaves a speed of −e·u, where e is the restitution.
     bounce: f64,
-    /// T: the change of the speed of approach u that also keeps the overlap from growing.
+    /// T: the reduction of the approach speed u that also keeps the overlap from growing.
     hold: f64,
-    /// The larger of the accelerations of the two partners.
+    /// The planet's gravity at the partner where it is stronger, as an acceleration.
     gravity: f64,
     is_impact: bool,
     /// f: weight of a rest contact, 0 to 1; 0 for impacts and inactive rest contacts.
     weight: f64,
-    /// Smallest relative distance of a compared value from its threshold, where rounding may change a decision.
+    /// Smallest relative distance of a compared value from its threshold. If it is tiny, rounding may change a decision.
     margin: f64,
 }
 
@@ -66,7 +66,7 @@ struct Role {
     light: u32,
     /// Partner and speed of the fastest impact with a partner that is not much lighter.
     best: Option<(Partner, f64)>,
-    /// Smallest relative distance of a compared value from its threshold, where rounding may change a decision.
+    /// Smallest relative distance of a compared value from its threshold. If it is tiny, rounding may change a decision.
     margin: f64,
 }
 
@@ -75,7 +75,7 @@ impl Role {
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
-    /// Returns C, the number of impacts that share the mass of the body.
+    /// Returns C, the number of impacts among which the mass of the body is divided.
     fn impacts(&self) -> f64 {
         f64::from(self.light) + f64::from(u8::from(self.best.is_some()))
     }
@@ -191,7 +191,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         partner.map_or(f64::INFINITY, |j| self.body(j).2)
     }
 
-    /// Returns whether body `i` is much lighter than the partner. The partner then accepts every impact.
+    /// Returns whether body `i` is much lighter than the partner. If so, the partner consents to every impact of the body.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
@@ -231,7 +231,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         role
     }
 
-    /// Returns whether body i consents to an impact: the partner is much lighter or its best partner.
+    /// Returns whether body i consents to an impact, because the partner is much lighter or is its best partner.
     fn consents(&self, i: usize, partner: Partner) -> bool {
         let is_heavy = partner.is_some_and(|j| self.is_light(j, Some(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
@@ -258,7 +258,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns the changes of a body's velocity and position from its contacts, as shared with its partners.
+    /// Returns the changes of a body's velocity and position by its share of the effects of all its contacts.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));
@@ -348,7 +348,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Takes `steps` steps, divided into as many substeps as on devices.
+    /// Takes `steps` steps, divided into the same number of substeps as on devices.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -406,8 +406,8 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the planet's acceleration and potential at a position. Inside the planet, neither exceeds its value at the
-    /// surface.
+    /// Returns the acceleration and the potential of the planet's gravity at a position. Inside the planet, neither exceeds
+    /// its value at the surface.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let gm = f64::from(self.g) * f64::from(self.planet_mass);

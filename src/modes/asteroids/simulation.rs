@@ -26,7 +26,7 @@ const MEASURE: KernelSource = source!("asteroids/measure.cl");
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Asteroids,
-    /// Number of substeps of the current step, or of the last step between steps.
+    /// Number of substeps in the current step or, between steps, in the last step.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
     /// Kernel that measures the motion of the bodies. The number of substeps depends on the result.
@@ -36,9 +36,9 @@ pub(super) struct AsteroidSimulation {
     /// Host memory for the result of the kernel `motion`.
     motion_memory: Memory<u32>,
     pub(super) count: usize,
-    /// The second pass of a step, under the contact law `match`.
+    /// The second pass of a step, which only the contact law `match` needs.
     pub(super) second: Option<SecondPass>,
-    /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
+    /// Solver that runs the first pass of a step; with the contact law `simple`, the only pass.
     pub(super) solver: Box<dyn Solver>,
     reduction: Reduction,
     /// Positions with sizes: `[0]` is current and `[1]` is the destination of the next substep. Swapped after each substep.
@@ -51,7 +51,7 @@ pub(super) struct AsteroidSimulation {
     was_attracted: bool,
     /// Number of hits, deepest overlap, and number of steps since the last hit of each body.
     pub(super) contact: Buffer<[f32; 4]>,
-    /// Number of the group that each body started in, which can set its colour.
+    /// Index of the group that each body started in, for colouring bodies by origin.
     origin: Buffer<f32>,
     packed: PackedPoints,
     /// Smallest radius above 0 and largest radius, each divided by the parameter `radius`.
@@ -75,7 +75,7 @@ pub(super) enum Measurement {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// Index of the current step; between steps, that of the next step.
+    /// Index of the current step or, between steps, of the next step.
     pub(super) step: u32,
     /// Index of the next substep in the step.
     pub(super) substep: u32,
@@ -168,12 +168,12 @@ impl AsteroidSimulation {
         Ok(())
     }
 
-    /// Returns the number of substeps of the next step, as far as known without a new measurement.
+    /// Returns the number of substeps that the next step will have, unless a new measurement changes it.
     fn planned_substeps(&self) -> u32 {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
-    /// Returns the parameters of the current substep, or of the last substep between steps.
+    /// Returns the parameters of the current substep or, between steps, of the last substep.
     fn substep(&self) -> Asteroids {
         self.params.substep(self.substeps)
     }
@@ -200,7 +200,7 @@ impl AsteroidSimulation {
         Ok(Measurement::Queued(self.motion_bits.read_into(std::mem::take(&mut self.motion_memory))?))
     }
 
-    /// Returns the result of the last measurement, or `None` if it is in use already. Waits for a queued measurement.
+    /// Returns the result of the latest measurement, or `None` if it has already been applied. Waits for a queued measurement.
     pub(super) fn last_measurement(&mut self) -> Result<Option<[f32; 2]>> {
         let result = match self.schedule.measurement.take() {
             None => return Ok(None),
@@ -216,7 +216,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns the largest displacement of a body in a substep, divided by its radius, with a warning if it is too large.
+    /// Returns a reading with the largest displacement of a body in a substep, in radii; warns if it is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -306,7 +306,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// Returns sizes, masses, contacts and the schedule of substeps. Includes bodies that are excluded as not finite.
+    /// Returns the lists of sizes, masses, contacts and substeps, including bodies that are excluded as not finite.
     fn extra(&mut self) -> Result<Extra> {
         let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
-/// Finds the contacts of bodies and takes a step. Each group of related kernels has one implementation.
+/// Finds contacts between bodies and takes a step. Each group of related kernels has its own implementation.
 pub(super) trait Solver {
     /// Returns the kernel `advance`, which runs the first pass.
     fn advance(&self) -> &Advance;
@@ -57,7 +57,7 @@ impl<'a> ContactPass<'a> {
         Arg::Uint(self.bodies as u32)
     }
 
-    /// Returns the arguments that every kernel of a pass takes first. `from` are the positions and velocities to read.
+    /// Returns the first arguments of every kernel of a pass. `from` holds the positions and velocities that the kernel reads.
     pub(super) fn args(&self, from: [Arg<'a>; 2]) -> Vec<Arg<'a>> {
         let shared = self.second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
         let shared = shared.as_ref().map_or(&[][..], |shared| shared);
@@ -65,7 +65,7 @@ impl<'a> ContactPass<'a> {
     }
 }
 
-/// The second pass of a step, with the results of the first pass.
+/// The kernel of the second pass of a step, with the results of the first pass that it reads.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
     /// The best partner, counts and flags of each body, in the layout of `kernels/asteroids/contact.cl`.
@@ -75,8 +75,8 @@ pub(super) struct SecondPass {
 }
 
 impl SecondPass {
-    /// Maximum number of touching bodies that are listed for a body: enough for equal spheres around one sphere, with
-    /// some overlaps. For bodies that touch more, the second pass repeats the search.
+    /// Maximum number of partners listed for a body: enough for equal spheres packed around one sphere, with some overlaps.
+    /// For a body with more partners, the second pass repeats the search.
     const PARTNERS: usize = 16;
     /// Device memory of the second pass per body, in bytes: the roles and the list of partners.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();

@@ -13,22 +13,22 @@ const PERIOD: u32 = 8;
 const LAG: u32 = 4;
 /// Largest displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
-/// Largest g·h² at which piles do not sink, as a fraction of the smallest radius. h is the length of a substep. Each layer
-/// of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
+/// Largest g·h² at which piles do not sink, as a fraction of the smallest radius, where h is the length of a substep. Each
+/// layer of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 
 /// Result of a measurement of the bodies' motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
-    /// Largest speed of a body divided by its radius. The speed includes what the planet can add until the next measurement
-    /// takes effect.
+    /// Largest speed of a body divided by its radius. The speed includes what the planet's gravity can add before the next
+    /// measurement takes effect.
     pub rate: f64,
     /// Whether a body touches the planet, or may touch the planet before the next measurement takes effect.
     pub lands: bool,
 }
 
 impl Motion {
-    /// Returns the simulated time for which a measurement of the bodies' motion must be valid.
+    /// Returns how long a measurement of the bodies' motion must remain valid, in simulated time.
     pub(super) fn ahead(params: &Asteroids) -> f64 {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }
@@ -50,7 +50,7 @@ impl Motion {
 pub(super) struct Due {
     /// Whether to measure the motion of the bodies.
     pub measure: bool,
-    /// Whether the last measurement takes effect in this step. A measurement that is due in this step is made first.
+    /// Whether the latest measurement takes effect in this step. If a measurement is due as well, it is made first.
     pub apply: bool,
 }
 
@@ -122,7 +122,7 @@ impl<M> Schedule<M> {
 }
 
 impl Asteroids {
-    /// Returns the parameters on which the number of substeps depends.
+    /// Returns the parameters that the number of substeps depends on.
     pub(super) fn divided_by(&self) -> [f32; 5] {
         let Self { dt, radius, g, planet_mass, planet_radius, substeps, .. } = *self;
         [dt, radius, g * planet_mass, planet_radius, substeps.fixed().unwrap_or(0) as f32]

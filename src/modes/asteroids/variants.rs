@@ -26,7 +26,7 @@ variants! {
     GRID = "grid", &Builder(Cells::build), together: Together::No, has_limit: false;
 }
 
-/// Returns the variant that `auto` selects. Testing all pairs is faster only for few bodies.
+/// Returns the variant that `auto` selects. Variants that test all pairs are faster only for few bodies.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Variant {
     match device.kind {
         DeviceKind::Cpu if bodies <= 2_048 => &VECTOR,

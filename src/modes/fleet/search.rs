@@ -58,7 +58,7 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that a step with `units` units of work took `seconds`. Returns the devices to use if they change.
+    /// Records that a step of `units` units of work took `seconds`. Returns the devices to use next, or `None` for no change.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,

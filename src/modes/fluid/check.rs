@@ -7,7 +7,7 @@ use crate::base::flow::{Flow, WEIGHTS, Walls};
 use crate::base::params::Choice;
 use crate::modes::Start;
 
-/// Grids for `check`, as columns and rows: multiples of a work-group, others with remainders, and narrower than a vector.
+/// Grid sizes for `check`, as columns and rows: whole work-groups, partial work-groups, and narrower than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
 /// Grid size for quick checks, as columns and rows: the size that reveals most errors.
 const TELLING: [usize; 2] = [37, 23];

@@ -93,8 +93,8 @@ impl Fluid {
         }
     }
 
-    /// Returns ω for the sum of the nominal viscosity and the eddy viscosity C²·|S|. The rate of strain S is −3/(2ρτ)·Π with
-    /// the non-equilibrium stress Π = Σ e·e·(f − f_eq) and τ = 1/ω, so that τ = τ₀ + 3·C²·|S| is a quadratic equation for τ.
+    /// Returns ω for the nominal viscosity plus the eddy viscosity C²·|S|. The rate of strain S is −3/(2ρτ)·Π with the
+    /// non-equilibrium stress Π = Σ e·e·(f − f_eq) and τ = 1/ω, so τ solves the quadratic equation τ = τ₀ + 3·C²·|S|.
     fn turbulent_rate(&self, cell: &[f64; SPEEDS], off: &[f64; SPEEDS]) -> f64 {
         let stress = |a: usize, b: usize| -> f64 {
             let products = off.iter().zip(DIRECTIONS).map(|(f, e)| f * f64::from(e[a]) * f64::from(e[b]));
