@@ -16,9 +16,9 @@ pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Number of bodies in a unit of work that devices share: a multiple of every device's work-group size.
+    /// Number of bodies in a unit of work: a multiple of the number of bodies that a work-group steps on any of the devices.
     grain: usize,
-    /// Common mass of all bodies that have mass, if forces are summed without it and multiplied by it afterwards.
+    /// Common mass of all bodies that have mass, if the kernel leaves it out of the sum of forces and multiplies afterwards.
     common_mass: Option<f32>,
 }
 

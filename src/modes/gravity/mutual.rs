@@ -12,11 +12,11 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of distances between blocks of bodies whose pairs are evaluated at the same time.
+/// Maximum number of distances between blocks (differences of block numbers) that are evaluated at once.
 const DEPTH: usize = 64;
-/// Inverse of the fraction of device memory for partial forces, unless the minimum is larger.
+/// Partial forces may take 1/`SHARE` of the device memory, or more if the minimum is larger.
 const SHARE: u64 = 16;
-/// Minimum device memory per body, in bytes: position, mass and two partial forces.
+/// Device memory that the solver takes per body, at least, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
 /// Returns the number of work-items that share a tile of pairs, as in `kernels/gravity/mutual.cl`.
@@ -41,7 +41,7 @@ pub(super) fn local_bytes(recipe: &Recipe) -> usize {
     others * (4 + 3 * lanes) * size_of::<f32>()
 }
 
-/// Solver that evaluates each pair of bodies once, with separate buffers for partial forces that a last kernel sums.
+/// Solver that evaluates each pair of bodies once. Partial forces go to separate buffers, which a final kernel adds up.
 pub(super) struct Mutual {
     advance: Kernel,
     tiles: Tiles,
@@ -102,7 +102,7 @@ impl Solver for Mutual {
     }
 }
 
-/// The tiles into which all pairs of bodies are divided, with their kernels and buffers.
+/// The tiles that the pairs of all bodies are divided into, with their kernels and buffers.
 struct Tiles {
     spread: Kernel,
     meet: Kernel,
@@ -112,7 +112,7 @@ struct Tiles {
     length: usize,
     side: usize,
     blocks: usize,
-    /// Number of distances between blocks of bodies whose pairs are evaluated at the same time.
+    /// Number of distances between blocks (differences of block numbers) that are evaluated at once.
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
@@ -120,9 +120,9 @@ struct Tiles {
     mass_unit: f32,
 }
 
-/// Returns a unit of mass for sums with the third power of a distance: the power of two in which the heaviest mass is 2¹⁵
-/// to 2¹⁶. In the units of `kernels/gravity/mutual.cl`, the force of this mass is then finite at the least softening
-/// length, and above zero at the largest distance.
+/// Returns the unit of mass for sums of forces: the power of two in which the heaviest body has a mass of 2¹⁵ to 2¹⁶. In the
+/// units of `kernels/gravity/mutual.cl`, the force of this body is then finite at the smallest softening length, and above
+/// zero at the largest distance.
 fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
     match heaviest > 0.0 && heaviest.is_finite() {
@@ -132,7 +132,7 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the number of bodies in a block: a multiple that suits all of `recipes`, near the block size of the first recipe.
+/// Returns the number of bodies in a block: near the block size of the first recipe, and a multiple that suits all recipes.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
     // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
@@ -167,7 +167,7 @@ impl Tiles {
         })
     }
 
-    /// Returns the number of tiles into which the pairs of bodies are divided.
+    /// Returns the number of tiles that the pairs of bodies are divided into.
     fn count(&self) -> usize {
         self.blocks * (self.blocks + 1) / 2
     }
@@ -203,7 +203,7 @@ impl Tiles {
     }
 }
 
-/// Buffers and kernels for computing the forces of some pairs, while other devices compute the rest.
+/// Buffers and kernels for computing the forces of some pairs while other devices compute the rest.
 struct Sums {
     clear: Kernel,
     collect: Kernel,
@@ -212,7 +212,7 @@ struct Sums {
     parts: Buffer<f32>,
     /// Forces on this device's own bodies from every other device, three floats per body and device.
     others: Buffer<f32>,
-    /// Number of bodies per device for which `others` has room.
+    /// Number of bodies per device that `others` has room for.
     stride: usize,
 }
 
@@ -250,7 +250,7 @@ impl Sums {
         Ok(to)
     }
 
-    /// Queues the end of the step for the device's own bodies, from the sums of all devices.
+    /// Queues the kernel that ends the step for the device's own bodies, with the forces from all devices added up.
     fn finish(&self, lane: &mut Lane, coefficients: Arg, pass: &ForcePass) -> Result<()> {
         let (bodies, Assignment { own, of, .. }) = (self.parts.len() / 3, pass.assignment);
         let [n, first, count, others, stride] =

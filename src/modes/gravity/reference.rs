@@ -8,7 +8,7 @@ use crate::modes::Diagnostics;
 type Vector = glam::DVec3;
 
 impl Gravity {
-    /// Returns the factor s(r) of the acceleration m·d·s(r), for the squared distance `r2`.
+    /// Returns the factor s(r) in the acceleration m·d·s(r), at the squared distance `r2` = r².
     fn fade(&self, r2: f64) -> f64 {
         let eps2 = f64::from(self.eps).powi(2);
         let r2 = match self.softening {
@@ -18,7 +18,7 @@ impl Gravity {
         1.0 / (r2 * r2.sqrt())
     }
 
-    /// Returns the potential energy of a pair divided by −G m_i m_j, for a squared distance.
+    /// Returns the potential energy of a pair, divided by −G m_i m_j, at the squared distance `r2`.
     fn potential(&self, r2: f64) -> f64 {
         let eps = f64::from(self.eps);
         match self.softening {
@@ -99,8 +99,8 @@ impl Gravity {
         self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
-    /// Applies `step` to the position and velocity of each body, then flattens the bodies if `flat` is set, and excludes
-    /// bodies that are no longer finite.
+    /// Applies `step` to the position and velocity of each body. Then moves the bodies onto the plane z = 0 if `flat` is
+    /// set, and excludes bodies that are no longer finite.
     fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
         for i in 0..bodies.len() {
             let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));

@@ -46,7 +46,7 @@ pub(super) struct GravitySimulation {
     attract: AttractKernel,
 }
 
-/// Which accelerations are valid after the steps so far.
+/// Tells which accelerations in device memory are valid after the steps so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
     /// Whether `a` contains the accelerations at the positions `x[0]` with the current parameters.

@@ -4,7 +4,7 @@ use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
 use crate::modes::kernels::{Define, flags, source};
 
-/// Source of the kernel functions for the force and for the end of a step.
+/// Source of the kernel functions that compute the force and end a step.
 pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
 
 /// Returns the number of `float4` values per body in the buffer of velocities.
@@ -12,7 +12,7 @@ pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
 
-/// Returns the macros of all kernels that end a step.
+/// Returns the macros that every kernel that ends a step is compiled with.
 pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
     flags(&[("COMPENSATED", params.compensated)])
 }
