@@ -1,6 +1,6 @@
 //! Relative errors of kernels, compared with double precision.
 
-/// Effect of a step on one body: the changes of its velocity and position, or only its acceleration.
+/// Effect of a step on one body: the changes of its velocity and position, or only its acceleration, in `velocity`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
     /// Change of the body's velocity.
@@ -24,7 +24,7 @@ pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error of a kernel that the command `check` accepts.
 pub const TOLERANCE: f64 = 1e-4;
-/// Relative error of an exact variant above which the window shows a warning.
+/// Relative error above which the window shows a warning, for variants that are exact up to rounding.
 pub const WORRYING: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if the time does not suffice.
 pub const SAMPLE: usize = 256;
@@ -45,7 +45,7 @@ pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)
 }
 
-/// Formats a relative error for display.
+/// Formats a relative error for display, and `None` as a dash.
 pub fn text(relative_error: Option<f64>) -> String {
     match relative_error {
         None => "–".to_owned(),
@@ -54,7 +54,7 @@ pub fn text(relative_error: Option<f64>) -> String {
     }
 }
 
-/// Sums of squares of the errors and of the exact effects.
+/// Sums of squares of the errors and of the exact effects, over all bodies.
 #[derive(Debug, Clone, Copy, Default)]
 struct Squares {
     error: f64,

@@ -35,7 +35,7 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of the scenes named `scenes`, with each number of bodies and each combination of the mode's
+/// Returns initial states from the scenes named `scenes`: one for each number of bodies and each combination of the mode's
 /// switches and choices.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::base::bodies::Bodies;
 use crate::base::format;
 
-/// Conserved quantities, summed over all bodies with finite values or over all free cells.
+/// Conserved quantities, summed over all bodies with finite values or over all cells that are not solid.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
     /// Kinetic energy Σ ½ m v².
@@ -14,7 +14,7 @@ pub struct Diagnostics {
     pub potential: f64,
     /// Momentum Σ m v.
     pub momentum: [f64; 3],
-    /// Sum of the absolute momenta, Σ m |v|, which gives the scale of `momentum`.
+    /// Sum of the absolute momenta, Σ m |v|. Errors of `momentum` are measured relative to this sum.
     pub momentum_scale: f64,
     /// Angular momentum Σ m x × v about the origin.
     pub angular_momentum: [f64; 3],
@@ -61,7 +61,7 @@ impl Reading {
         Self { counts: true, ..Self::new(key, label, value) }
     }
 
-    /// Adds an explanation for the tooltip.
+    /// Returns the reading with an explanation for the tooltip.
     pub fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }

@@ -8,7 +8,7 @@ use crate::compute::{MicroKernel, Roofline};
 pub enum Limit {
     /// The limit is the rate at which the device can compute pairs of bodies.
     Pair(Pair),
-    /// The limit is the memory bandwidth, as measured by a copy.
+    /// The limit is the memory bandwidth, as measured by a kernel that copies memory.
     Copies {
         /// Number of bytes that a step reads and writes per cell.
         bytes: f64,
@@ -45,7 +45,7 @@ impl Limit {
     }
 }
 
-/// Minimum cost of computing a pair of bodies.
+/// The least work that computing a pair of bodies can take.
 #[derive(Debug)]
 pub struct Pair {
     /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once where

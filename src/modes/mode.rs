@@ -97,7 +97,7 @@ impl ModeInfo {
     }
 }
 
-/// An initial state from which every variant is compared with the reference.
+/// An initial state for `check`, which compares every variant with the reference after some steps.
 pub struct Start {
     /// Description of the state, shown in reports.
     pub name: String,
@@ -114,7 +114,7 @@ pub struct Start {
 /// Description of a list of numbers that a snapshot contains in addition to the [`State`].
 #[derive(Debug)]
 pub struct CarriedList {
-    /// Name of the list in [`Extra`] and in files.
+    /// Name of the list in [`Extra`] and in snapshot files.
     pub name: &'static str,
     /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies as `[n, 1]`. Longer lists
     /// in a file are rejected.
@@ -127,7 +127,7 @@ pub struct CarriedList {
 pub struct Carries<'a> {
     /// The mode with its parameters.
     pub mode: &'a dyn Mode,
-    /// The bodies or the flow, already checked.
+    /// The bodies or the flow, which have already been checked.
     pub state: &'a State,
     /// All lists in the snapshot; some may not be checked yet.
     pub extra: &'a Extra,
@@ -182,7 +182,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// The error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
-    /// Turns off everything that is only needed for pictures.
+    /// Turns off everything that is needed only for pictures, for runs without a window.
     fn unseen(&mut self) {}
 
     /// Makes every step cost the same, for speed measurements.
@@ -216,7 +216,7 @@ pub trait Mode: Params + Any + Send + Sync {
         size_of::<[f32; 4]>()
     }
 
-    /// Takes steps in f64 on the host: the reference that kernels are compared with.
+    /// Takes `steps` steps in f64 on the host, as the reference that kernels are compared with.
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()>;
 
     /// Computes conserved quantities in f64 on the host.
@@ -288,7 +288,7 @@ pub trait Simulation {
     /// earlier parts are still running, so that a short burst never waits.
     fn advance(&mut self) -> Result<bool>;
 
-    /// Returns the fraction of the burst that is queued, 0 to 1.
+    /// Returns the fraction of the current burst whose work has been queued, 0 to 1.
     fn progress(&self) -> f32;
 
     /// Returns the command queue of the device; with several devices, of the first device that takes part.
@@ -305,7 +305,7 @@ pub trait Simulation {
         1.0
     }
 
-    /// Returns the device time of the steps that ended since the last call, in seconds.
+    /// Returns the device time in seconds of all steps that ended since the last call of this function.
     fn take_seconds(&mut self) -> f64 {
         self.lane().take_seconds()
     }

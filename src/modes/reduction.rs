@@ -29,10 +29,10 @@ pub(super) struct Reduction {
 
 /// Results of the kernel `measure`.
 pub(super) struct Sums {
-    /// All sums except the potential, whose unit depends on the mode.
+    /// The conserved quantities, without the potential, whose unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
-    /// Sums whose meaning depends on the mode.
+    /// Further sums, whose meaning depends on the mode.
     pub extra: [f64; 3],
     pub maxima: [f64; 2],
 }

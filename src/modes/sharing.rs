@@ -21,11 +21,11 @@ pub struct Sharing {
     pub exchange_ms: f64,
     /// Speed of all devices together, divided by the sum of their separate speeds; 0 to 1.
     pub efficiency: f64,
-    /// Whether the choice of participating devices is final.
+    /// Whether the search for the best devices has ended, so that the choice of devices is final.
     pub is_settled: bool,
 }
 
-/// A device that shares the work, and its part of the work.
+/// A device in a shared simulation, and its part of the work.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Member {
     /// Index of the device in the list of devices.
@@ -39,7 +39,7 @@ pub struct Member {
 }
 
 impl Sharing {
-    /// Returns the number of devices that have work.
+    /// Returns the number of devices that currently have work.
     pub fn used(&self) -> usize {
         self.members.iter().filter(|member| member.share > 0.0).count()
     }

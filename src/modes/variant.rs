@@ -24,7 +24,7 @@ pub struct Variant {
     pub knobs: &'static [Knob],
     /// Returns a good work-group size for a device.
     pub work_group: fn(&DeviceInfo) -> usize,
-    /// Name of the compile-time parameter for the width of a work-group, if a work-group covers a rectangle of cells.
+    /// Name of the knob that sets the width of a work-group, if a work-group covers a rectangle of cells.
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
@@ -262,7 +262,7 @@ impl Recipe {
         self.knobs().map(|(knob, value)| format!("{}={value}", knob.name)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the macros that the kernels are compiled with.
+    /// Returns the macros that the kernels are compiled with: the work-group size and the knobs.
     pub(super) fn defines(&self) -> Vec<Define> {
         let compiled = self.knobs().filter(|(knob, _)| !knob.define.is_empty());
         let knobs = compiled.map(|(knob, value)| (knob.define, value.to_string()));
@@ -302,7 +302,7 @@ impl Recipe {
         sizes
     }
 
-    /// Returns recipes with every combination of compile-time sizes, and recipes with one compile-time switch flipped.
+    /// Returns similar recipes: one for each combination of compile-time sizes, and one for each compile-time switch, flipped.
     pub fn relatives(&self) -> Vec<Self> {
         let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();

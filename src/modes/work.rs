@@ -4,7 +4,7 @@ use crate::base::flow::MAX_CELLS;
 use crate::base::state::Matter;
 use crate::compute::DeviceKind;
 
-/// Description of what a mode simulates, and of the work in a step.
+/// Description of what a mode simulates, and of how much work a step takes.
 #[derive(Debug)]
 pub struct Work {
     /// Kind of matter that the mode simulates.
@@ -27,7 +27,7 @@ pub struct Work {
     pub in_step: fn(usize) -> f64,
     /// Key of the speed in reports, and how many units of work per second make up one unit of the reported speed.
     pub report: (&'static str, f64),
-    /// Name of the reported speed's unit in the literature, such as MLUPS.
+    /// Name in the literature for the unit of the reported speed, such as MLUPS.
     pub name: Option<&'static str>,
     /// Number of floating-point operations that the literature counts for a unit of work.
     pub flops: Option<f64>,
@@ -110,7 +110,7 @@ impl Work {
         &self.sizes[usize::from(kind != DeviceKind::Cpu)]
     }
 
-    /// Converts a speed to the unit of reports.
+    /// Converts a speed in units of work per second to the unit of reports.
     pub fn reported(&self, per_second: f64) -> f64 {
         per_second / self.report.1
     }

@@ -9,9 +9,9 @@ use crate::modes::{CarriedList, Carries};
 
 /// Name of the list with the radius of each body, divided by the parameter `radius`.
 pub(super) const SIZES: &str = "sizes";
-/// Name of the list with the mass of each body, including bodies that are excluded as not finite.
+/// Name of the list with the mass of each body, including bodies that are excluded because they are not finite.
 pub(super) const MASSES: &str = "masses";
-/// Name of the list with the number of hits, deepest overlap, and steps since the last hit of each body.
+/// Name of the list with three numbers for each body: hits, deepest overlap, and steps since the last hit.
 pub(super) const CONTACT: &str = "contact";
 /// Name of the list with the smallest and the largest size, which are radii divided by the parameter `radius`.
 pub(super) const RADII: &str = "radii";

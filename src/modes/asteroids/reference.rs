@@ -30,7 +30,7 @@ pub(super) struct Step<T> {
 /// Partner of a contact: a body, or `None` for the planet.
 type Partner = Option<usize>;
 
-/// Contact of a body with a partner, seen from the body.
+/// Contact of a body with a partner. Directions and signs are those that the body sees.
 struct Contact {
     partner: Partner,
     /// Unit vector from the body to the partner.
@@ -47,7 +47,7 @@ struct Contact {
     /// The planet's gravity at the partner where it is stronger, as an acceleration.
     gravity: f64,
     is_impact: bool,
-    /// f: weight of a rest contact, 0 to 1; 0 for impacts and inactive rest contacts.
+    /// f: weight of a resting contact, 0 to 1; 0 for impacts and for resting contacts that have no effect.
     weight: f64,
     /// Smallest relative distance of a compared value from its threshold. If it is tiny, rounding may change a decision.
     margin: f64,
@@ -58,9 +58,9 @@ struct Contact {
 struct Role {
     /// M: number of contacts.
     overlaps: f64,
-    /// N: number of active rest contacts.
+    /// N: number of resting contacts with a weight above 0.
     resting: u32,
-    /// F: sum of the weights of the rest contacts.
+    /// F: sum of the weights of the resting contacts.
     weight: f64,
     /// L: number of impacts with much lighter partners.
     light: u32,
@@ -82,13 +82,13 @@ impl Role {
 }
 
 impl<T: Copy + Into<f64>> Step<T> {
-    /// Prepares a step from the state `bodies`, without computing it yet.
+    /// Prepares a step from the state `bodies`. The results are computed later, on demand.
     pub(super) fn new(params: &Asteroids, bodies: Bodies<T>, radii: Vec<f64>) -> Self {
         let cells = Cells::new(&bodies, &radii);
         Self { params: params.clone(), bodies, radii, cells, roles: RefCell::default() }
     }
 
-    /// Returns position, velocity and mass of a body before the step.
+    /// Returns the position, the velocity and the mass of a body before the step.
     pub(super) fn body(&self, i: usize) -> (Vector, Vector, f64) {
         body(&self.bodies, i)
     }
@@ -98,7 +98,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         self.params.field_of(self.body(i).0).acceleration
     }
 
-    /// Returns position and velocity of a body after the step, or `None` for a body excluded as not finite.
+    /// Returns the position and the velocity of a body after the step, or `None` for a body excluded as not finite.
     ///
     /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push. The right-hand sides use the state before the step.
     pub(super) fn moved(&self, i: usize) -> Option<(Vector, Vector)> {
@@ -419,7 +419,7 @@ pub(super) fn finite(v: Vector) -> bool {
     v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT))
 }
 
-/// Returns position, velocity and mass of a body.
+/// Returns the position, the velocity and the mass of a body.
 pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector, Vector, f64) {
     let [x, y, z, m] = bodies.positions[i].map(Into::into);
     let [vx, vy, vz, _] = bodies.velocities[i].map(Into::into);

@@ -49,7 +49,7 @@ pub(super) struct AsteroidSimulation {
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,
-    /// Number of hits, deepest overlap, and number of steps since the last hit of each body.
+    /// For each body: number of hits, deepest overlap, and number of steps since the last hit.
     pub(super) contact: Buffer<[f32; 4]>,
     /// Index of the group that each body started in, for colouring bodies by origin.
     origin: Buffer<f32>,

@@ -43,7 +43,7 @@ pub(super) struct ContactPass<'a> {
     pub largest: f32,
     /// Buffers of positions and velocities before the step.
     pub from: [&'a Buffer<[f32; 4]>; 2],
-    /// Buffers for the positions and velocities after the step, and for contacts.
+    /// Buffers for the positions and velocities after the step, and for the contacts of each body.
     pub to: [Arg<'a>; 3],
     /// The second pass of the step, which only the contact law `match` needs.
     pub second: Option<&'a SecondPass>,
@@ -68,7 +68,7 @@ impl<'a> ContactPass<'a> {
 /// The kernel of the second pass of a step, with the results of the first pass that it reads.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
-    /// The best partner, counts and flags of each body, in the layout of `kernels/asteroids/contact.cl`.
+    /// For each body, its best partner, counts and flags, in the layout of `kernels/asteroids/contact.cl`.
     pub roles: Buffer<[u32; 4]>,
     /// Bodies that each body touches: the first partner of every body, then the second partner of every body, and so on.
     partners: Buffer<u32>,

@@ -9,7 +9,7 @@ use crate::base::params::Choice;
 
 /// Number of steps from one measurement of the bodies to the next.
 const PERIOD: u32 = 8;
-/// Number of steps after which a measurement of the bodies' motion takes effect.
+/// Number of steps between a measurement of the bodies' motion and the step in which it takes effect.
 const LAG: u32 = 4;
 /// Largest displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
@@ -33,8 +33,8 @@ impl Motion {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }
 
-    /// Returns the number of substeps if the smallest body has the radius `least`. The number is a power of two, because
-    /// dividing the time step by a power of two is exact.
+    /// Returns the number of substeps that the motion requires if the smallest body has the radius `least`. The number is a
+    /// power of two, because dividing the time step by a power of two is exact.
     pub(super) fn substeps(self, params: &Asteroids, least: f64) -> u32 {
         let Asteroids { dt, planet_mass, planet_radius, g, .. } = *params;
         let [dt, gm, planet] = [dt, g * planet_mass, planet_radius].map(f64::from);

@@ -12,7 +12,7 @@ const WARM: u32 = 4;
 const TRIES: u32 = 3;
 /// A number of devices is not tried if its computation alone would take longer than this multiple of the shortest step.
 const HOPELESS: f64 = 1.25;
-/// More devices are chosen only if the time of a step falls below this fraction of the time with fewer devices.
+/// More devices are chosen only if a step then takes less than this fraction of its time with fewer devices.
 const GAIN: f64 = 0.98;
 
 /// State of the search for the set of devices on which a step takes the least time.

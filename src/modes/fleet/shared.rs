@@ -184,10 +184,10 @@ pub(crate) trait SharedSimulation: Simulation {
 pub(crate) enum Need {
     /// Drawing the bodies or the flow.
     Picture,
-    /// Drawing, and measuring sums such as the energy.
+    /// Drawing, and summing quantities such as the energy.
     Sums,
     /// Saving or continuing the simulation.
     State,
-    /// Saving the simulation, with the state before the last step.
+    /// Comparing the last step with the exact result, which also needs the state before the step.
     LastStep,
 }

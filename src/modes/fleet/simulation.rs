@@ -45,13 +45,13 @@ pub(super) struct Fleet<P> {
     pub(super) assignments: Vec<Assignment>,
     /// Devices that take part in the next burst of steps; `None` if nothing will change.
     wanted: Option<Vec<usize>>,
-    /// Kind of data that the first device has received from the others since the last step, if any.
+    /// Purpose for which the first device has already received the data of the others since the last step, if any.
     pub(super) gathered: Option<Need>,
     /// Number of steps of the requested burst; `left` of them have not begun.
     requested: u32,
     left: u32,
     burst: Option<Burst>,
-    /// Number of passes over all pairs or cells in the requested burst of steps so far.
+    /// Number of rounds of work ([`Simulation::rounds`]) in the requested burst so far.
     rounds: f64,
     /// Whether the next call of `advance` may wait for devices.
     may_wait: bool,

@@ -13,13 +13,13 @@ pub(super) const GRID: KernelSource = source!("fluid/grid.cl");
 /// Memory layout of the populations of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Layout {
-    /// The nine populations of a cell lie together in memory.
+    /// The nine populations of a cell are adjacent in memory.
     Cells,
-    /// Each of the nine populations has a plane of its own.
+    /// Each of the nine populations has its own plane, in which neighbouring cells are adjacent.
     Planes,
-    /// Each population has a plane of its own, stored as 16-bit numbers.
+    /// Each of the nine populations has its own plane of 16-bit numbers.
     Halves,
-    /// Each population has a plane, with ghost columns around each row, so that neighbours are always adjacent.
+    /// Each population has its own plane, with ghost columns around each row, so that neighbours are always adjacent.
     Haloed,
 }
 
@@ -39,12 +39,12 @@ pub(super) struct Grid {
     plane: usize,
     /// Density of the fluid at rest. Deviations are relative to a fluid of this density.
     pub rest: f32,
-    /// Whether rows end at the edge of the grid instead of wrapping around.
+    /// Whether the flow ends at the left and right edges of the grid instead of wrapping around.
     ends: bool,
 }
 
 impl Grid {
-    /// Returns a grid of `nx` × `ny` cells in `layout`; rows wrap around unless `ends` is set.
+    /// Returns a grid of `nx` × `ny` cells in `layout`. Rows wrap around unless `ends` is set.
     pub(super) fn new(layout: Layout, [nx, ny]: [usize; 2], rest: f32, ends: bool) -> Self {
         let stride = match layout {
             Layout::Cells => nx,

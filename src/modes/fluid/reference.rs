@@ -117,7 +117,7 @@ fn equilibrium(cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
     })
 }
 
-/// Returns the kinetic energy and momentum of the free cells.
+/// Returns the kinetic energy and the momentum of the fluid, summed over the free cells.
 pub(super) fn sums(flow: &Flow<f64>) -> Diagnostics {
     let mut sums = Diagnostics::default();
     for i in (0..flow.cells.len()).filter(|i| !flow.walls.solid[*i]) {

@@ -14,11 +14,11 @@ const MEASURE: KernelSource = source!("fluid/measure.cl");
 
 /// Number of steps between two moves of the tracers. A tracer travels one or two cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
-/// Maximum number of steps between two runs of the kernel that adds up the sums of speeds.
+/// Maximum number of steps between two runs of the kernel that adds up the speeds of all work-groups.
 const SUMMED_STEPS: usize = 1024;
 /// Maximum number of sums of speeds that the buffer `sums` can hold.
 const SUMS: usize = 1 << 22;
-/// Work-group size of the kernel that adds up the sums of a step.
+/// Work-group size of the kernel that adds up the speeds of all work-groups.
 const SUM_GROUP: usize = 256;
 
 /// Simulation of a flow on one device: the flow, and the kernels that compute its steps.
@@ -186,7 +186,7 @@ impl FluidSimulation {
         room.min(steps_of_launch(&self.recipe) as u32)
     }
 
-    /// Returns the number of steps between two runs of the kernel that adds up sums: a power of two.
+    /// Returns the number of steps between two runs of the kernel that adds up speeds. The number is a power of two.
     pub(super) fn summed_steps(&self) -> u32 {
         if let Some(agreed) = self.share.summed_steps {
             return agreed;

@@ -16,7 +16,7 @@ pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Number of bodies in a unit of work: a multiple of the number of bodies that a work-group steps on any of the devices.
+    /// Number of bodies in a unit of work: a multiple of the number of bodies that a work-group steps on each device.
     grain: usize,
     /// Common mass of all bodies that have mass, if the kernel leaves it out of the sum of forces and multiplies afterwards.
     common_mass: Option<f32>,

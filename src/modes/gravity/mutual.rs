@@ -24,7 +24,7 @@ fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
 
-/// Returns the number of bodies that the work-items of a tile of pairs hold at once.
+/// Returns the number of bodies that the work-items of one tile of pairs hold at once.
 fn own(recipe: &Recipe) -> usize {
     team(recipe) * (recipe.knob("lanes") * recipe.knob("k")) as usize
 }

@@ -15,8 +15,8 @@ pub(super) trait Solver {
     /// work-item after that part.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues the computation of the potential at each body due to all others, which the energy follows from. The default
-    /// implementation runs the kernel `all_pairs` with `args`.
+    /// Queues the computation of the potential at each body due to all others, which the energy is computed from. By
+    /// default, runs the kernel `all_pairs` with `args`.
     fn potential(&mut self, lane: &mut Lane, all_pairs: &Kernel, args: &[Arg], bodies: usize) -> Result<()> {
         let (group, cost) = (Pass::CHEAP_GROUP, bodies as f64);
         lane.whole(Pass { kernel: all_pairs, args, items: bodies, group, cost })

@@ -36,12 +36,12 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Returns coefficients of a step that computes accelerations but moves no body.
+    /// Returns coefficients for a step that computes accelerations but moves no body.
     pub(super) fn still(p: &Gravity) -> Self {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns coefficients that move no body, except onto the plane z = 0 if `flat` is on.
+    /// Returns coefficients for a step that moves no body, except onto the plane z = 0 if `flat` is on.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
