@@ -45,7 +45,7 @@ pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)
 }
 
-/// Formats a relative error for display, and `None` as a dash.
+/// Formats a relative error for display; `None` becomes a dash.
 pub fn text(relative_error: Option<f64>) -> String {
     match relative_error {
         None => "–".to_owned(),

@@ -20,7 +20,7 @@ pub struct Diagnostics {
     pub angular_momentum: [f64; 3],
     /// Number of bodies that the simulation excludes because their values are not finite.
     pub nonfinite: usize,
-    /// Other readings, which only this mode has.
+    /// Further readings that are specific to the mode.
     pub readings: Vec<Reading>,
 }
 

@@ -45,7 +45,7 @@ impl Limit {
     }
 }
 
-/// The least work that computing a pair of bodies can take.
+/// Lower bound on the cost of computing a pair of bodies.
 #[derive(Debug)]
 pub struct Pair {
     /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once where
@@ -59,7 +59,7 @@ pub struct Pair {
 /// Utilization of the parts of a device, as fractions of their limits.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Busy {
-    /// Achieved fraction of the highest possible rate of pairs; `None` in modes without pairs.
+    /// Achieved fraction of the peak rate of computing pairs; `None` in modes without pairs.
     pub arithmetic: Option<f64>,
     /// Achieved fraction of the device's peak reciprocal-square-root throughput, if known.
     pub roots: Option<f64>,

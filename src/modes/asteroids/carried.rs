@@ -11,14 +11,14 @@ use crate::modes::{CarriedList, Carries};
 pub(super) const SIZES: &str = "sizes";
 /// Name of the list with the mass of each body, including bodies that are excluded because they are not finite.
 pub(super) const MASSES: &str = "masses";
-/// Name of the list with three numbers for each body: hits, deepest overlap, and steps since the last hit.
+/// Name of the list with the number of hits, the deepest overlap, and the steps since the last hit of each body.
 pub(super) const CONTACT: &str = "contact";
 /// Name of the list with the smallest and the largest size, which are radii divided by the parameter `radius`.
 pub(super) const RADII: &str = "radii";
 /// Name of the list with the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Number of steps since the last hit that stands for “never”: the body has not been hit yet.
+/// Value stored as the number of steps since the last hit if a body has never been hit.
 pub(super) const NEVER: f32 = 1e9;
 
 /// Largest relative deviation of a size from the cube root of the mass. Leaves room for a few rounding errors.

@@ -30,7 +30,7 @@ pub(super) struct Step<T> {
 /// Partner of a contact: a body, or `None` for the planet.
 type Partner = Option<usize>;
 
-/// Contact of a body with a partner. Directions and signs are those that the body sees.
+/// Contact of a body with a partner, described from the point of view of the body.
 struct Contact {
     partner: Partner,
     /// Unit vector from the body to the partner.
@@ -44,7 +44,7 @@ struct Contact {
     bounce: f64,
     /// T: the reduction of the approach speed u that also keeps the overlap from growing.
     hold: f64,
-    /// The planet's gravity at the partner where it is stronger, as an acceleration.
+    /// Magnitude of the planet's gravity (an acceleration) at the body or at the partner, whichever is larger.
     gravity: f64,
     is_impact: bool,
     /// f: weight of a resting contact, 0 to 1; 0 for impacts and for resting contacts that have no effect.
@@ -75,7 +75,7 @@ impl Role {
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
-    /// Returns C, the number of impacts among which the mass of the body is divided.
+    /// Returns C, the number of impacts that the mass of the body is divided among.
     fn impacts(&self) -> f64 {
         f64::from(self.light) + f64::from(u8::from(self.best.is_some()))
     }
@@ -258,7 +258,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns the changes of a body's velocity and position by its share of the effects of all its contacts.
+    /// Returns the changes of a body's velocity and position due to its share of the effect of each contact.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));

@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     pub grain: Option<usize>,
     /// Number of neighbouring grid rows on each side whose data a device needs.
     pub edge: usize,
-    /// Number of steps of which each part of a divided burst must be a multiple.
+    /// When a burst is divided, each part but the last takes a multiple of this number of steps.
     pub cut: u32,
 }
 
@@ -156,10 +156,10 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the data that devices exchange after a stage.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers required for `need` in which only the owner of a row has its current content.
+    /// Returns the buffers that `need` requires and whose rows are up to date only on the devices that own them.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
-    /// Returns the buffers that are up to date as a whole on every participating device.
+    /// Returns the buffers that are completely up to date on every participating device.
     fn shared(&self) -> Vec<Rows<'_>>;
 
     /// Returns the buffer that only the first device keeps up to date and its number of rows, if there is such a buffer.

@@ -59,7 +59,7 @@ impl Speeds {
         shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
-    /// Returns whether a step would be noticeably faster with other shares than `shares`.
+    /// Returns whether a step would be noticeably faster with shares other than `shares`.
     pub(super) fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
         let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
         let best = units as f64 / self.together(devices);

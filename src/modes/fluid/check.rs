@@ -7,7 +7,7 @@ use crate::base::flow::{Flow, WEIGHTS, Walls};
 use crate::base::params::Choice;
 use crate::modes::Start;
 
-/// Grid sizes for `check`, as columns and rows: whole work-groups, partial work-groups, and narrower than a vector.
+/// Grid sizes for `check`, as columns and rows: whole work-groups, partial work-groups, and rows shorter than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
 /// Grid size for quick checks, as columns and rows: the size that reveals most errors.
 const TELLING: [usize; 2] = [37, 23];
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters that cover each drive and each collision operator once, or all combinations if `every` is set. The
-/// flag tells whether a combination belongs to the former. All are without tracers, because `check` does not compare them.
+/// Returns parameters that cover each drive and each collision operator once; if `every` is set, returns all combinations.
+/// The flag marks the combinations of the short list. There are no tracers, because `check` does not compare them.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [

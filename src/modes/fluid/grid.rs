@@ -23,7 +23,7 @@ pub(super) enum Layout {
     Haloed,
 }
 
-/// Number of ghost columns before each row and, at least, after it: one whole vector, so that rows are aligned.
+/// Number of ghost columns before each row; at least as many follow it. A whole vector keeps the rows aligned.
 const GHOST: usize = 16;
 
 /// Factor by which deviations, relative to the rest density, are multiplied before rounding to 16 bits.

@@ -53,7 +53,7 @@ impl Mode for Fluid {
         Box::new(self.clone())
     }
 
-    /// Builds a simulation with the flow's tracers. Adds or removes tracers if the parameters demand another number.
+    /// Builds a simulation with the flow's tracers. Adds or removes tracers to match the number in the parameters.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();

@@ -50,7 +50,7 @@ impl FluidSimulation {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
-    /// Queues the kernel that moves the tracers with the flow, from where they are up to the current step.
+    /// Queues the kernel that moves the tracers with the flow until they have caught up with the current step.
     pub(super) fn move_tracers(&mut self) -> Result<()> {
         let steps = self.burst.step - std::mem::replace(&mut self.burst.moved, self.burst.step);
         let [nx, ny] = self.sides();

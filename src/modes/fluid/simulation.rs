@@ -68,7 +68,7 @@ pub(super) struct Share {
     pub(super) grain: usize,
     /// Number of neighbouring rows on each side that a device reads to step its own rows.
     pub(super) edge: usize,
-    /// Smallest value of `FluidSimulation::summed_steps` on any device, once the devices have agreed.
+    /// Smallest value of `FluidSimulation::summed_steps` on any device; `None` until the devices have agreed on it.
     pub(super) summed_steps: Option<u32>,
     /// Number of steps of the launch in progress.
     pub(super) steps: u32,
@@ -88,7 +88,7 @@ pub(super) struct Burst {
     pub(super) step: u32,
     /// Number of steps in the burst whose speeds have already been added up.
     pub(super) summed: u32,
-    /// Number of steps in the burst through which the tracers have moved.
+    /// Number of steps in the burst that the tracers have already followed.
     pub(super) moved: u32,
 }
 

@@ -49,7 +49,7 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Default values for the variants of the fluid. A work-group covers a rectangle of cells and adds up its speeds in local
+/// Default values for the variants of the fluid. A work-group covers a rectangle of cells and adds up their speeds in local
 /// memory, which takes one float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],

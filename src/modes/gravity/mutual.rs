@@ -12,11 +12,11 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of distances between blocks (differences of block numbers) that are evaluated at once.
+/// Maximum number of block distances to evaluate at once. A block distance is a difference of block numbers.
 const DEPTH: usize = 64;
 /// Partial forces may take 1/`SHARE` of the device memory, or more if the minimum is larger.
 const SHARE: u64 = 16;
-/// Device memory that the solver takes per body, at least, in bytes: position, mass and two partial forces.
+/// Minimum device memory that the solver needs per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
 /// Returns the number of work-items that share a tile of pairs, as in `kernels/gravity/mutual.cl`.
@@ -112,7 +112,7 @@ struct Tiles {
     length: usize,
     side: usize,
     blocks: usize,
-    /// Number of distances between blocks (differences of block numbers) that are evaluated at once.
+    /// Number of block distances to evaluate at once. A block distance is a difference of block numbers.
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,

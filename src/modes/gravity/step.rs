@@ -12,7 +12,7 @@ pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
 
-/// Returns the macros that every kernel that ends a step is compiled with.
+/// Returns the macros for compiling the kernels that end a step.
 pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
     flags(&[("COMPENSATED", params.compensated)])
 }
