@@ -269,12 +269,15 @@ impl Viewer<'_> {
         self.display.pixels(part)
     }
 
-    /// Waits until a part of the window stops changing, and returns its pixels.
+    /// Waits until a part of the window stops changing, and returns its pixels. Waits longer if frames take long, because
+    /// then the simulation is also slow.
     pub(crate) fn still(&self, part: Rect) -> RgbaImage {
-        let mut last = self.pixels(part);
+        let (mut last, mut wait) = (self.pixels(part), Duration::from_millis(200));
         until("the picture stands still", || {
-            sleep(Duration::from_millis(200));
+            sleep(wait);
+            let start = Instant::now();
             self.frame();
+            wait = Duration::from_millis(if start.elapsed().as_millis() < 150 { 200 } else { 1000 });
             let now = self.pixels(part);
             let same = (now == last).then(|| now.clone());
             last = now;

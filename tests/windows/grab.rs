@@ -46,8 +46,7 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
     viewer.key("space");
     viewer.click(controls.control("go to step"));
     viewer.act("key ctrl+a type 40");
-    viewer.key("Return");
-    viewer.still(PICTURE);
+    viewer.changes("the simulation goes to the step", PICTURE, || viewer.key("Return"));
     let report = viewer.quit();
     let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
     assert_eq!(

@@ -287,6 +287,7 @@ fn walk(stretches: usize) -> (Vec<i64>, i64) {
     for what in wanted.iter().filter(|_| stretches > 1) {
         assert!(done.contains_key(*what), "{what} among {done:?}");
     }
-    assert_eq!((&report.stats["mode"], &report.config["start"]), (&"gravity".into(), &"plummer".into()));
+    // The newest frame may still show an earlier mode.
+    assert_eq!((&report.config["mode"], &report.config["start"]), (&"gravity".into(), &"plummer".into()));
     (memory, grown)
 }
