@@ -13,7 +13,7 @@ use crate::engine::tuning::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 
-/// A mouse tool. In modes with bodies, it decides what dragging over the picture with the left button does.
+/// A mouse tool. In modes with bodies, it determines what dragging over the picture with the left mouse button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tool {
     /// Dragging rotates the view, and clicking selects a body.
@@ -58,9 +58,9 @@ pub enum Action {
     Step,
     /// Reverse the direction of time.
     Reverse,
-    /// Halve the steps per frame.
+    /// Halve the number of steps per frame.
     Slower,
-    /// Double the steps per frame.
+    /// Double the number of steps per frame.
     Faster,
     /// Run to this step as fast as possible, then pause; `None` stops at the current step.
     GoTo(Option<u64>),
@@ -70,7 +70,7 @@ pub enum Action {
     RestartAndRun,
     /// Turn free run on or off. Free run computes steps without waiting for the screen.
     ToggleFreeRun,
-    /// Switch to this mode, and restore its last settings and its last simulation.
+    /// Switch to this mode, and restore its most recent settings and simulation.
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
@@ -82,7 +82,7 @@ pub enum Action {
     ResetParameters,
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
-    /// Turn the on-off parameter with this key on or off, and scroll the panel to its checkbox.
+    /// Toggle the on/off parameter with this key, and scroll the panel to its checkbox.
     ToggleFlag(&'static str),
     /// Scroll the panel to the control with this key.
     ShowSetting(&'static str),
@@ -101,20 +101,20 @@ pub enum Action {
     ToggleTool(Tool),
     /// Select the brush, or deselect it.
     ToggleBrush,
-    /// Cancel the current drag with a mouse tool.
+    /// Cancel the mouse tool's current drag.
     CancelGesture,
 
     /// Bring every body into view.
     FrameAll,
-    /// Move the camera to its initial view.
+    /// Return the camera to its initial view.
     ResetView,
-    /// Move the camera to the view stored under this number, 1 to 9.
+    /// Move the camera to the view stored under this number, from 1 to 9.
     RecallView(u8),
-    /// Store the view under this number, 1 to 9.
+    /// Store the current view under this number, from 1 to 9.
     StoreView(u8),
-    /// Follow the centre of mass, or stop following.
+    /// Start or stop following the centre of mass.
     FollowCentre,
-    /// Follow the selected body, or stop following.
+    /// Start or stop following the selected body.
     FollowBody,
     /// Turn the slow rotation of the camera on or off.
     ToggleRotation,
@@ -139,7 +139,7 @@ pub enum Action {
     LargerText,
     /// Make text and controls smaller.
     SmallerText,
-    /// Give text and controls their default size.
+    /// Reset text and controls to their default size.
     DefaultTextSize,
     /// Close a message or a window, cancel a drag, or deselect the tool, the brush or the body.
     Dismiss,
@@ -149,29 +149,29 @@ pub enum Action {
     /// Stop the running speed measurement.
     StopStudy,
 
-    /// Show the file dialog to open a file.
+    /// Show the file dialog for opening a file.
     Open,
     /// Open this file: a scene, a snapshot, a picture that contains a simulation, or a list of bodies.
     OpenFile(PathBuf),
-    /// Show the file dialog to save a snapshot.
+    /// Show the file dialog for saving a snapshot.
     SaveSnapshot,
     /// Save a snapshot to this file.
     SaveSnapshotTo(PathBuf),
-    /// Show the file dialog to save the scene.
+    /// Show the file dialog for saving the scene.
     SaveScene,
     /// Save the scene to this file.
     SaveSceneTo(PathBuf),
-    /// Show the file dialog to choose a folder of kernels to edit.
+    /// Show the file dialog for choosing the folder in which to edit the kernels.
     EditKernels,
-    /// Write the kernels' source code to this folder, and apply every change that is saved there.
+    /// Write the kernels' source code to this folder, and apply each change that the user saves there.
     EditKernelsIn(PathBuf),
-    /// Use the built-in kernels again.
+    /// Switch back to the built-in kernels.
     UseBuiltInKernels,
     /// Save the plotted values as a CSV file.
     SavePlots,
     /// Save the chart of the last speed measurement in this format.
     SaveChart(ChartFormat),
-    /// Save a picture that contains a snapshot, in the size set in the Export section.
+    /// Save a picture that contains a snapshot, at the size set in the Export section.
     SavePicture,
     /// Start recording a film with the settings of the Export section, or finish the current film.
     RecordFilm,
@@ -179,16 +179,16 @@ pub enum Action {
     FinishFilm,
     /// Cancel the film without saving it.
     CancelFilm,
-    /// Continue the simulation that ran when the program last ended.
+    /// Continue the simulation that was open when the program last exited.
     ContinuePrevious,
-    /// Decline to continue the simulation that ran when the program last ended.
+    /// Decline the offer to continue the simulation that was open when the program last exited.
     DeclinePrevious,
-    /// End the program.
+    /// Quit the program.
     Quit,
 }
 
 impl Action {
-    /// Returns whether the action uses or changes the simulation's state, and so is refused while a snapshot is being opened.
+    /// Returns whether the action uses or changes the simulation's state and must be refused while a snapshot is being opened.
     pub fn changes_state(&self) -> bool {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
@@ -206,12 +206,12 @@ impl Action {
         matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
     }
 
-    /// Returns whether the action advances time, which is not allowed while a film is recorded.
+    /// Returns whether the action advances time, which is not allowed while a film is being recorded.
     pub(super) fn advances_time(&self) -> bool {
         matches!(self, Self::RunPause | Self::Step | Self::GoTo(_))
     }
 
-    /// Returns whether the action shows that the user wants to keep the current simulation, so autosaving may start.
+    /// Returns whether the action shows that the user wants to keep the current simulation, so that autosaving may start.
     pub fn starts_autosave(&self) -> bool {
         matches!(self, Self::Edit(_) | Self::EditKernelsIn(_) | Self::OpenFile(_) | Self::DeclinePrevious)
             || matches!(self, Self::SaveSnapshotTo(_) | Self::SaveSceneTo(_))
@@ -221,29 +221,29 @@ impl Action {
 /// Collects the requested actions and other results while the widgets of one frame are shown.
 #[derive(Default)]
 pub(super) struct Collector {
-    /// Actions, in the order in which the user requested them.
+    /// Actions in the order in which the user requested them.
     pub actions: Vec<Action>,
-    /// Names and rectangles of all controls, in points; `None` unless a test asks for the rectangles.
+    /// Names and rectangles of all controls, in points; `None` unless a test has requested them.
     pub controls: Option<Vec<(String, Rect)>>,
     /// Message about an invalid number that the user typed, if any.
     pub message: Option<String>,
 }
 
 impl Collector {
-    /// Records the rectangle of the control `key`, if a test asks for the rectangles.
+    /// Records the rectangle of the control `key` if a test has requested the rectangles.
     pub(super) fn record(&mut self, key: impl Display, response: &Response) {
         self.record_rect(key, response.rect);
     }
 
-    /// Records `rect` as the rectangle of the control `key`, if a test asks for the rectangles.
+    /// Records `rect` as the rectangle of the control `key` if a test has requested the rectangles.
     pub(super) fn record_rect(&mut self, key: impl Display, rect: Rect) {
         if let Some(controls) = &mut self.controls {
             controls.push((key.to_string(), rect));
         }
     }
 
-    /// Adds `action` to the requested actions if `button` was clicked. Also records the rectangle of the button under the
-    /// name `key`, if a test asks for the rectangles.
+    /// Adds `action` to the requested actions if `button` was clicked. Also records the button's rectangle under the name `key`
+    /// if a test has requested the rectangles.
     pub(super) fn button(&mut self, key: impl Display, button: &Response, action: Action) {
         self.record(key, button);
         self.actions.extend(button.clicked().then_some(action));

@@ -18,14 +18,14 @@ const AUTOSAVE_FAILED: &str = "Autosave failed";
 enum BlowUp {
     /// A blow-up was reported, and no frame has been shown since.
     Reported,
-    /// A blow-up was reported, and the next frame shows the step at which it happened.
+    /// A blow-up was reported, and the next frame will show the step at which it happened.
     Expected,
-    /// The blow-up is on the screen, with this mode, generation (see [`Stats::generation`]) and step.
+    /// The blow-up is on the screen; the fields are the frame's mode, generation (see [`Stats::generation`]) and step.
     Shown(&'static str, u64, u64),
 }
 
 impl BlowUp {
-    /// Returns the state after a frame with these `stats`; `None` once the frame shows another scene or an earlier step.
+    /// Returns the state after a frame with these `stats`, or `None` if the frame shows another scene or an earlier step.
     fn after(self, stats: &Stats) -> Option<Self> {
         let Stats { mode, generation, step, .. } = *stats;
         match self {
@@ -44,7 +44,7 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
-    /// Reason why the last autosave failed; `None` if the last autosave succeeded.
+    /// Reason why the last autosave failed; `None` if it succeeded.
     autosave_error: Option<String>,
 }
 
@@ -54,13 +54,13 @@ impl Alerts {
         self.toasts.say(text);
     }
 
-    /// Opens an error dialog that stays until the user closes it; `log` is the compiler's log, if any.
+    /// Opens an error dialog that stays open until the user closes it; `log` is the compiler's log, if any.
     pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
         let (title, text) = (title.into(), text.into());
         self.dialogs.add(Message { title, text, log, ..Message::default() });
     }
 
-    /// Opens an error dialog whose text is `error`.
+    /// Opens an error dialog with `error` as its text.
     pub fn failed(&mut self, title: &str, error: &Error) {
         self.error(title, format!("{error}."), None);
     }
@@ -82,7 +82,7 @@ impl Alerts {
         }
     }
 
-    /// Reports that the simulation blew up and stopped. Offers to restart, and to undo the last brush stroke if `can_undo`.
+    /// Reports that the simulation blew up and stopped. Offers to restart and, if `can_undo`, to undo the last brush stroke.
     pub fn blew_up(&mut self, text: impl Into<String>, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
         let (title, text) = (BLOW_UP.to_owned(), text.into());
@@ -96,7 +96,7 @@ impl Alerts {
         self.blow_up.take().is_some()
     }
 
-    /// Reports undone edits. Clears the report of a blow-up once a frame shows another scene or an earlier step.
+    /// Reports undone edits, and clears the report of a blow-up once a frame shows another scene or an earlier step.
     pub(super) fn update(&mut self, stats: &Stats) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);
@@ -115,7 +115,7 @@ impl Alerts {
         self.error(KERNEL_FAILED, text, log);
     }
 
-    /// Reports that edited kernels are now running, and closes the error dialog about a kernel.
+    /// Reports that edited kernels are now running, and closes any error dialog about a kernel.
     pub fn kernel_runs(&mut self, text: impl Into<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
         self.say(text);
@@ -128,17 +128,17 @@ pub(super) struct UndoTracker {
     /// Generation (see [`Stats::generation`]) of the scene in which the requests were made.
     generation: u64,
     requested: usize,
-    /// Number of edits that could be undone in the last frame, and the kind of the newest edit.
+    /// Number of edits that could be undone in the previous frame, and the kind of the newest edit.
     undoable: (usize, Option<EditKind>),
 }
 
 impl UndoTracker {
-    /// Counts a request to undo an edit, up to `undos` requests: the number of edits that can be undone.
+    /// Counts a request to undo an edit, up to a maximum of `undos`, the number of edits that can be undone.
     pub(super) fn request(&mut self, undos: usize) {
         self.requested = (self.requested + 1).min(undos);
     }
 
-    /// Returns a message about the edits that were undone since the previous frame, if any.
+    /// Returns a message about the edits that have been undone since the previous frame, if any.
     pub(super) fn update(&mut self, stats: &Stats) -> Option<String> {
         let (before, kind) = std::mem::replace(&mut self.undoable, (stats.undos, stats.last_edit));
         let is_same = std::mem::replace(&mut self.generation, stats.generation) == stats.generation;

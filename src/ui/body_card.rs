@@ -11,7 +11,7 @@ use crate::base::bodies::FINITE_LIMIT;
 use crate::base::edit::{Edit, SelectedBody};
 use crate::base::format;
 
-/// Shows a card with the numbers of the selected body, if a body is selected.
+/// Shows a card with the numbers of the selected body, if any.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
     let Some(selected) = model.stats.selected else { return };
     let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);

@@ -24,7 +24,7 @@ impl Default for Brush {
 }
 
 impl Brush {
-    /// Smallest and largest radius of the brush, in units of the scene. The longer side of the scene is 2 units.
+    /// Allowed radii of the brush, in units of the scene. The longer side of the scene measures 2 units.
     const RADII: std::ops::RangeInclusive<f32> = 0.005..=0.2;
     /// Default radius of the brush, in units of the scene.
     const RADIUS: f32 = 0.03;
@@ -34,7 +34,7 @@ impl Brush {
         (self.is_on && config.mode.info().work.brush.is_ok()).then_some(self.radius)
     }
 
-    /// Shows the controls of the brush in the panel if the mode has obstacles.
+    /// Shows the brush's controls in the panel if the mode has obstacles.
     pub(super) fn show_rows(&mut self, ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         if model.config.mode.info().work.brush.is_err() {
             return;

@@ -11,24 +11,24 @@ use crate::base::format;
 use crate::engine::tuning::Trial;
 use crate::export::chart::{Axis, Chart, Line};
 
-/// Smallest height of the plot with its axes, in points.
+/// Minimum height of the plot including its axes, in points.
 const MIN_HEIGHT: f32 = 120.0;
-/// Width of a digit in the labels of the x axis, in points.
+/// Width of one digit in the x-axis labels, in points.
 const DIGIT_WIDTH: f64 = 9.0;
 /// Radius of a marker, in points.
 const MARKER: f32 = 5.5;
-/// Width of the numbers beside the y axis, in points.
+/// Width reserved for the number labels beside the y axis, in points.
 const SPEED_WIDTH: f32 = 56.0;
-/// Grid lines that are this far apart, in points, are as bright as text; closer lines are fainter.
+/// Spacing, in points, at which grid lines are as bright as text; more closely spaced lines are fainter.
 const GRID_FADES: f32 = 4000.0;
-/// Largest distance between the pointer and a marker, in points, at which the marker's values are shown.
+/// Maximum distance from the pointer to a marker, in points, at which the marker's values are shown.
 const REACH: f32 = 16.0;
-/// Smallest range of the speed axis, in decades (powers of ten).
+/// Minimum range of the speed axis, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// If the speed axis spans fewer decades than this, it also has labels at 2 and 5 times each power of ten.
+/// A speed axis that spans fewer decades than this also has labels at 2 and 5 times each power of ten.
 const FEW_DECADES: f64 = 2.5;
 
-/// Draws a chart over the available width, `height` points high.
+/// Draws a chart that fills the available width and is `height` points high.
 pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     let top = ui.cursor().top();
     let things = chart.info.work.things;
@@ -47,7 +47,7 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows the legend above the axes, where it hides no data.
+/// Shows the legend above the axes, where it does not cover any data.
 fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -86,7 +86,7 @@ fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
     };
 }
 
-/// Draws the axes, lines and markers, and shows the values of the marker at the pointer.
+/// Draws the axes, lines and markers, and shows the values of the marker closest to the pointer.
 fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
     let [x, y] = bounds(chart.axis, lines);
     let plot = axes(ui, chart, &x).height(height.max(MIN_HEIGHT));
@@ -131,7 +131,7 @@ fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> 
         .custom_y_axes(vec![y_axis])
 }
 
-/// Outlines the marker at the pointer, and shows the marker's values.
+/// Outlines the marker closest to the pointer and shows its values, if any marker is close enough.
 fn show_nearest(ui: &egui::Ui, chart: &Chart, response: &egui::Response, markers: &[(usize, Pos2, &Trial)]) {
     let Some(pointer) = response.hover_pos() else { return };
     let near = markers.iter().filter(|(_, centre, _)| centre.distance(pointer) < REACH);
@@ -144,7 +144,7 @@ fn show_nearest(ui: &egui::Ui, chart: &Chart, response: &egui::Response, markers
     }
 }
 
-/// Returns the text that describes a measurement in the tooltip of its marker.
+/// Returns the text that describes a measurement in its marker's tooltip.
 fn description(chart: &Chart, trial: &Trial) -> String {
     let Trial { recipe, bodies, pairs_per_second, .. } = trial;
     let speed = format!("{} {}", format::si(*pairs_per_second), chart.unit());
@@ -153,18 +153,18 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Converts a measurement to plot coordinates: the logarithm of the speed, and of the x value if the x axis is logarithmic.
+/// Converts a measurement to plot coordinates. Takes the logarithm of the speed, and of the x value if its axis is logarithmic.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
 }
 
-/// Converts the plot coordinate `place` on the x axis back to the value that the axis shows there.
+/// Converts the plot coordinate `place` on the x axis back to the value that it represents.
 fn number(axis: Axis, place: f64) -> f64 {
     if axis.is_logarithmic() { place.exp2() } else { place }
 }
 
-/// Returns the ranges of the axes, with margins around all points; default ranges if there are no points.
+/// Returns axis ranges that cover all points with some margin, or default ranges if there are no points.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
     let [[left, right], [low, high]] = points
@@ -177,7 +177,7 @@ fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     [left - side..=right + side, low - margin..=high + margin]
 }
 
-/// Returns grid marks for the x axis, at the multiples of `every`.
+/// Returns grid marks for the x axis at multiples of `every`.
 fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     let every = every.max(1.0);
     let first = (low / every).ceil() as i64;
@@ -185,7 +185,7 @@ fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     marks.filter(|&value| value >= 0.0).map(|value| GridMark { value, step_size: every }).collect()
 }
 
-/// Returns grid marks for the speed axis, at 1, 2, 3 … 9 times each power of ten.
+/// Returns grid marks for the speed axis at 1, 2, 3, …, 9 times each power of ten.
 fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let decades = low.floor() as i32..=high.ceil() as i32;
     let all = decades.flat_map(|decade| (1..=9).map(move |digit| (decade, digit)));
@@ -200,7 +200,7 @@ fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Returns the label of a mark on the speed axis. Only powers of ten and, in a small range, 2 and 5 times them have labels.
+/// Returns the label of a mark on the speed axis, or an empty string. Small ranges also label 2 and 5 times each power of ten.
 fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);

@@ -10,11 +10,11 @@ use super::chart_drawing::draw;
 use super::{rasterizer, theme};
 use crate::export::chart::Chart;
 
-/// Size of a chart in a picture, in points.
+/// Size of a chart in a picture file, in points.
 const SIZE: egui::Vec2 = vec2(800.0, 500.0);
-/// Pixels per point in a picture file: enough for printing.
+/// Pixels per point in a picture file, high enough for printing.
 const SCALE: f32 = 2.0;
-/// Margin around a chart in a picture, in points.
+/// Margin around a chart in a picture file, in points.
 const MARGIN: f32 = 14.0;
 
 impl ChartFormat {
@@ -34,7 +34,7 @@ impl ChartFormat {
     }
 }
 
-/// Draws `charts` in one picture, one below the other.
+/// Draws `charts` into a single picture, one below the other.
 fn picture(charts: &[Chart]) -> image::RgbImage {
     let size = vec2(SIZE.x, SIZE.y * charts.len() as f32);
     rasterizer::paint(size, SCALE, |ctx| {

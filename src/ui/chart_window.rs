@@ -10,21 +10,21 @@ use crate::base::params::Choice;
 use crate::engine::tuning::Trial;
 use crate::export::chart::Chart;
 
-/// Progress and results of the running or the last speed measurement.
+/// Progress and results of the current or most recent speed measurement.
 #[derive(Debug, Clone, Default)]
 pub struct Measurement {
-    /// Completed share of the running measurement, 0 to 1; `None` while nothing is measured.
+    /// Completed fraction of the current measurement, from 0 to 1; `None` if no measurement is running.
     pub running: Option<f32>,
-    /// Chart of the results; `None` before the first result.
+    /// Chart of the results; `None` before the first measurement.
     pub chart: Option<Chart>,
     /// Whether the chart is shown.
     pub is_open: bool,
-    /// Path of the last file that the chart was saved to.
+    /// Path of the file that the chart was last saved to.
     pub saved: Option<String>,
 }
 
 impl Measurement {
-    /// Adds a result to the chart, and sets the completed share of the measurement, from 0 to 1.
+    /// Adds a result to the chart, and sets the completed fraction of the measurement to `share` (from 0 to 1).
     pub fn add(&mut self, share: f32, trial: Trial) {
         self.running.iter_mut().for_each(|done| *done = share);
         self.chart.iter_mut().for_each(|chart| chart.trials.push(trial));

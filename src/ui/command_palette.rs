@@ -8,15 +8,15 @@ use super::palette_entries::{Entry, found};
 use super::theme;
 use crate::engine::config::Config;
 
-/// Number of entries that the command palette shows at once.
+/// Maximum number of entries that the command palette shows at once.
 const LINES: usize = 12;
 /// Preferred width of the palette, in points.
 const WIDTH: f32 = 520.0;
-/// Free space beside and below the palette, in points.
+/// Minimum free space beside and below the palette, in points.
 const BESIDE: f32 = 34.0;
-/// Free space above the palette, in points.
+/// Maximum free space above the palette, in points.
 const ABOVE: f32 = 60.0;
-/// Smallest width and height of the palette, in points.
+/// Minimum width and height of the palette, in points.
 const MIN_SIZE: f32 = 20.0;
 
 #[derive(Debug, Default)]
@@ -28,14 +28,14 @@ pub(super) struct CommandPalette {
 }
 
 impl CommandPalette {
-    /// Closes the palette, and gives up the keyboard focus.
+    /// Closes the palette and releases the keyboard focus.
     pub(super) fn close(&mut self, ctx: &egui::Context) {
         if std::mem::take(self).is_open {
             ctx.memory_mut(|memory| memory.surrender_focus(field_id()));
         }
     }
 
-    /// Opens or closes the palette when its shortcut is pressed. Other `actions` and clicks outside close the palette.
+    /// Opens or closes the palette when its shortcut is pressed. Any other action, or a click outside the palette, closes it.
     fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
         match actions.last() {
             Some(Action::OpenPalette) if !self.is_open => {
@@ -91,7 +91,7 @@ impl CommandPalette {
         }
     }
 
-    /// Shows the matching entries, and moves the selection by `lines`. When the user presses Enter or clicks an entry, returns
+    /// Shows the matching entries, and moves the selection by `lines`. Once the user presses Enter or clicks an entry, returns
     /// `Some` with the chosen entry, or `Some(None)` if no entry matches.
     fn list(
         &mut self,

@@ -8,20 +8,20 @@ use super::action::{Action, Collector};
 use super::theme;
 use super::widgets::{shortcut_button, small};
 
-/// An error message that a dialog shows or will show.
+/// An error message that is shown in a dialog or waiting to be shown.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Message {
     pub title: String,
     pub text: String,
-    /// Log of the kernel compiler, if the error comes from the compiler.
+    /// Log of the kernel compiler, if the error came from the compiler.
     pub log: Option<String>,
-    /// Whether the dialog has a button that restarts the scene.
+    /// Whether the dialog has a button for restarting the scene.
     pub can_restart: bool,
-    /// Whether the dialog has a button that undoes the last edit.
+    /// Whether the dialog has a button for undoing the last edit.
     pub can_undo: bool,
 }
 
-/// Largest number of waiting errors, limited because each error may contain a long log.
+/// Maximum number of waiting errors, limited because each error may contain a long log.
 const CAPACITY: usize = 20;
 
 /// How long a new dialog ignores clicks, in seconds, because the user may be about to click something else.
@@ -30,14 +30,14 @@ const CLICK_DELAY: f64 = 0.5;
 /// Queue of error messages that the user has not closed yet.
 #[derive(Debug, Default)]
 pub(super) struct Dialogs {
-    /// Messages, oldest first, each with the number of times that it occurred.
+    /// Messages, oldest first, each with the number of times that it has occurred.
     waiting: VecDeque<(Message, usize)>,
     /// Number of messages that were discarded since the queue was last empty.
     discarded: usize,
     guard: ClickGuard,
 }
 
-/// Whether the dialog on the screen accepts clicks.
+/// Whether the current dialog accepts clicks.
 #[derive(Debug, Default, PartialEq)]
 enum ClickGuard {
     #[default]
@@ -68,7 +68,7 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// If an error with this `title` is waiting, replaces its text and counts it again; otherwise adds an error.
+    /// If an error with this `title` is waiting, replaces its text and increments its count; otherwise adds a new error.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
             Some((message, times)) => (message.text, *times) = (text, *times + 1),
@@ -81,12 +81,12 @@ impl Dialogs {
         self.waiting.iter().any(|(message, _)| message.title == title)
     }
 
-    /// Removes the errors with this `title`, because their cause is gone.
+    /// Removes all errors with this `title` because their cause is gone.
     pub(super) fn withdraw(&mut self, title: &str) {
         self.waiting.retain(|(message, _)| message.title != title);
     }
 
-    /// Adds an error, or only counts the error again if an equal error is already waiting.
+    /// Adds an error. If an equal error is already waiting, only increments its count.
     pub(super) fn add(&mut self, message: Message) {
         if self.waiting.is_empty() {
             self.discarded = 0;
@@ -102,7 +102,7 @@ impl Dialogs {
         }
     }
 
-    /// Closes the dialog on the screen; returns whether a dialog was open.
+    /// Closes the current dialog; returns whether a dialog was open.
     pub(super) fn close(&mut self) -> bool {
         self.waiting.pop_front().is_some()
     }
@@ -137,7 +137,7 @@ impl Dialogs {
     }
 }
 
-/// Shows the message and its buttons; returns whether the dialog must close.
+/// Shows the message and its buttons; returns whether to close the dialog.
 fn contents(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -162,7 +162,7 @@ fn contents(
     ui.add_enabled_ui(accepts_clicks, |ui| buttons(ui, out, message, more)).inner
 }
 
-/// Shows the buttons for `message`; returns whether the dialog must close.
+/// Shows the buttons for `message`; returns whether to close the dialog.
 fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str) -> bool {
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Close this message (Escape)");

@@ -5,7 +5,7 @@
 
 use egui::{Event, Key};
 
-/// Largest number of event groups in a frame, so that the frame does not take too long. Further events join the last group.
+/// Maximum number of event groups in a frame, which limits how long the frame takes. Further events join the last group.
 const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame, in order, into groups for separate egui passes. Returns at least one group.
@@ -23,12 +23,12 @@ pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     groups
 }
 
-/// Returns whether the event is a shortcut that may open a text field, and so must not share an egui pass with earlier events.
+/// Returns whether the event is a shortcut that may open a text field. Such an event must not share a pass with earlier events.
 fn starts_group(event: &Event) -> bool {
     matches!(event, Event::Key { pressed: true, repeat: false, modifiers, .. } if modifiers.command)
 }
 
-/// Returns whether the event may move the keyboard focus or end a drag, and so must not share an egui pass with later events.
+/// Returns whether the event may move the keyboard focus or end a drag. Such an event must not share a pass with later events.
 fn ends_group(event: &Event) -> bool {
     match event {
         Event::PointerButton { .. } => true,

@@ -12,7 +12,7 @@ use crate::export::film::{Format, MOST_SIDE, RATES};
 /// Maximum length of a film, in seconds.
 const MAX_SECONDS: f32 = 600.0;
 
-/// Command palette entries for the Export section: key of the control, and text of the entry.
+/// Command palette entries for the Export section. Each pairs a control's key with the text of the entry.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
     ("picture size", "Setting Size: size of pictures and films"),
     ("film", "Setting Format: file format of films"),
@@ -22,13 +22,13 @@ pub(super) const SETTINGS: [(&str, &str); 3] = [
 /// Size of a picture or film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSize {
-    /// A multiple of the width and height that the picture has in the window.
+    /// A multiple of the picture's width and height in the window.
     Times(u32),
     /// Width and height in pixels.
     Pixels(u32, u32),
 }
 
-/// Settings of a film.
+/// Settings for recording a film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilmPlan {
     /// File format of the film.
@@ -41,7 +41,7 @@ pub struct FilmPlan {
     pub size: PictureSize,
 }
 
-/// Settings of pictures and films, and the progress of a film.
+/// Export settings for pictures and films, and the progress of the current film.
 #[derive(Debug)]
 pub struct Export {
     size: PictureSize,
@@ -50,7 +50,7 @@ pub struct Export {
     format: Format,
     seconds: f32,
     rate: u32,
-    /// Number of frames recorded so far, and total number of frames of the film; `None` while no film is being recorded.
+    /// Number of frames recorded so far and total number of frames in the film; `None` if no film is being recorded.
     pub filming: Option<(u32, u32)>,
 }
 
@@ -70,7 +70,7 @@ impl Export {
         filming: None,
     };
 
-    /// Returns the settings for the next film. The size in them also applies to pictures.
+    /// Returns the settings for the next film. Its frame size also applies to pictures.
     pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
         let frames = ((seconds * rate as f32).round() as u32).max(1);
@@ -154,7 +154,7 @@ impl Export {
         shortcut_button(ui, out, ("record", "⏺ Record"), Action::RecordFilm);
     }
 
-    /// Shows the progress of a film at the bottom of the picture in the window, but not in the film itself.
+    /// Shows the progress of a film at the bottom of the window's picture, but not in the film itself.
     pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
         let Some((done, frames)) = self.filming else { return };
         // Leaves room below for a toast of two lines.

@@ -49,8 +49,8 @@ impl Visitor for Fields<'_> {
 }
 
 impl Fields<'_> {
-    /// Shows a row for a switch or a choice. `add` shows the control, given the row's label and tooltip; `read` extracts the
-    /// default from a [`ParamValue`].
+    /// Shows a row for a switch or a choice. `add` receives the row's label and tooltip and shows the control; `read` extracts
+    /// the default from a [`ParamValue`].
     fn row<T: PartialEq + Copy>(
         &mut self,
         info: &Info,
@@ -66,7 +66,7 @@ impl Fields<'_> {
     }
 }
 
-/// Returns the tooltip of a parameter: its help, name, unit, and the effect of a change.
+/// Returns a parameter's tooltip: its help text, its name and unit, and the effect of changing it.
 fn help(info: &Info) -> String {
     let &Info { key, label: _, help, unit, effect } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };

@@ -20,7 +20,7 @@ pub(super) enum Purpose {
     EditKernels,
 }
 
-/// Kinds of files that can be opened: name and extensions.
+/// Types of files that can be opened, each with its name and its extensions.
 pub const OPENED: [(&str, &[&str]); 5] = [
     ("Snapshot", &[snapshot::EXTENSION]),
     ("Scene", &[file::EXTENSION]),
@@ -29,17 +29,17 @@ pub const OPENED: [(&str, &[&str]); 5] = [
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];
 
-/// Name of the file filter that shows all kinds of files in [`OPENED`].
+/// Name of the file filter that shows all file types in [`OPENED`].
 const ALL: &str = "All supported files";
 
-/// Horizontal gap between widgets, in points, that the layout of the file dialog relies on.
+/// Horizontal gap between widgets, in points, that the file dialog's layout assumes.
 const FIELD_GAP: f32 = 8.0;
 
-/// The open file dialog, if any, and the folder that file dialogs open first.
+/// The open file dialog, if any, and the folder in which file dialogs open.
 #[derive(Default)]
 pub struct Files {
     open: Option<(Purpose, FileDialog)>,
-    /// Folder that file dialogs open first: the folder of the last chosen file.
+    /// Folder in which file dialogs open: the one that contains the last chosen file.
     pub folder: Option<PathBuf>,
 }
 
@@ -126,7 +126,7 @@ fn show_drop_hint(ctx: &egui::Context) {
     });
 }
 
-/// Opens `dialog` to save a file; `name` is the suggested file name without the `extension`.
+/// Opens `dialog` for saving a file; `name` is the suggested file name without the `extension`.
 fn save(dialog: FileDialog, title: &str, name: &str, extension: &str) -> FileDialog {
     let mut dialog = dialog
         .title(title)

@@ -11,14 +11,14 @@ use crate::engine::config::Config;
 use crate::modes::{MODES, ModeInfo};
 use crate::scene::Scene;
 
-/// Size of a thumbnail in points: half its pixels, for screens with two pixels per point.
+/// Size of a thumbnail in points: half its size in pixels, for screens with two pixels per point.
 const THUMBNAIL: egui::Vec2 = vec2(160.0, 100.0);
 /// Margin around a thumbnail and its title, in points.
 const EDGE: f32 = 5.0;
 /// Gap between cards, in points.
 const GAP: f32 = 4.0;
 
-/// State of the gallery of scenes, with the thumbnails that have been loaded.
+/// State of the scene gallery, including the thumbnails that have been loaded.
 #[derive(Default)]
 pub(super) struct Gallery {
     pub is_open: bool,
@@ -26,7 +26,7 @@ pub(super) struct Gallery {
 }
 
 impl Gallery {
-    /// Shows the gallery while it is open; closes it once a scene is chosen.
+    /// Shows the gallery if it is open; closes it once the user has chosen a scene.
     pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) {
         if !self.is_open {
             return;
@@ -51,7 +51,7 @@ impl Gallery {
         self.is_open &= is_open && out.actions.len() == asked;
     }
 
-    /// Shows the scenes of a mode, `columns` in a row.
+    /// Shows the scenes of a mode in rows of `columns` scenes each.
     fn scenes(
         &mut self,
         ui: &mut egui::Ui,

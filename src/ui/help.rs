@@ -8,11 +8,11 @@ use super::widgets::small;
 
 /// Preferred width of the help window, in points.
 const WIDTH: f32 = 820.0;
-/// Free space around the help window, in points.
+/// Total free space on opposite sides of the help window, in points.
 const AROUND: f32 = 100.0;
-/// Smallest width and height of the help window, in points.
+/// Minimum width and height of the help window, in points.
 const MIN_SIZE: f32 = 40.0;
-/// Width of the column of keys, in points.
+/// Width of the column that lists the keys, in points.
 const KEYS: f32 = 230.0;
 /// Gap between the columns, in points.
 const GAP: f32 = 24.0;

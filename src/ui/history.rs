@@ -6,7 +6,7 @@ use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
 
-/// Largest number of recorded rows, which is more than the number of pixels across a plot.
+/// Maximum number of recorded rows, which exceeds the width of a plot in pixels.
 const MOST: usize = 2048;
 /// Initial interval between recorded rows, in seconds.
 const INTERVAL: f64 = 0.1;
@@ -21,7 +21,7 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
-/// Number of [`QUANTITIES`], counted from the first, that come from [`Stats::diagnostics`] and are not measured every frame.
+/// Number of leading [`QUANTITIES`] that come from [`Stats::diagnostics`] and are not measured every frame.
 const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.
@@ -79,7 +79,7 @@ fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
     stats.diagnostics.as_ref().filter(|_| shows_momentum)
 }
 
-/// Returns total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|; `None` if the mode has none or nothing moves.
+/// Returns the total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|, or `None` if it is unknown or nothing moves.
 pub(super) fn momentum_share(stats: &Stats) -> Option<f64> {
     let sums = with_momentum(stats)?;
     (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
@@ -92,7 +92,7 @@ fn length(v: [f64; 3]) -> f64 {
 /// Values of all plotted quantities at one moment.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    /// Real time since the first row, in seconds.
+    /// Real time elapsed since the first row, in seconds.
     seconds: f64,
     step: u64,
     /// Simulated time, in units of the scene.
@@ -100,7 +100,7 @@ struct Row {
     values: [Option<f64>; QUANTITIES.len()],
 }
 
-/// Measured quantities over time, since the scene was last started.
+/// Values of the measured quantities recorded since the scene was last started.
 #[derive(Debug, Default)]
 pub struct History {
     /// Mode and generation (see [`Stats::generation`]) of the recorded scene.
@@ -112,7 +112,7 @@ pub struct History {
     interval: f64,
     /// Time at which the next row is due, in seconds of egui's clock.
     next: f64,
-    /// The diagnostics that were recorded last, so that each measurement is recorded only once.
+    /// Diagnostics that were recorded last, kept so that each measurement is recorded only once.
     recorded: Option<Diagnostics>,
 }
 
@@ -144,7 +144,7 @@ impl History {
         }
     }
 
-    /// Drops every other row. Diagnostics of a dropped row move to the next row if that row has none.
+    /// Drops every other row. Values that the next row lacks are copied to it from the dropped row.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();
@@ -157,12 +157,12 @@ impl History {
         self.interval *= 2.0;
     }
 
-    /// Returns the recorded points (simulated time, value) of the quantity at index `nth` of [`QUANTITIES`].
+    /// Returns the recorded points (simulated time, value) of the quantity at index `nth` in [`QUANTITIES`].
     pub(super) fn points(&self, nth: usize) -> Vec<[f64; 2]> {
         self.rows.iter().filter_map(|row| Some([row.time, row.values[nth]?])).collect()
     }
 
-    /// Returns the simulated times of the first and the last recorded row; zeros if there are no rows.
+    /// Returns the simulated times of the first and last recorded rows, or zeros if there are no rows.
     pub(super) fn times(&self) -> [f64; 2] {
         [self.rows.first(), self.rows.last()].map(|row| row.map_or(0.0, |row| row.time))
     }
@@ -171,7 +171,7 @@ impl History {
         self.rows.is_empty()
     }
 
-    /// Writes the recorded rows as CSV; unknown values are empty fields.
+    /// Writes the recorded rows as CSV, leaving the fields of unknown values empty.
     ///
     /// # Errors
     /// Returns an error if `file` cannot be written.

@@ -28,11 +28,11 @@ pub struct Output {
     pub controls: Vec<(String, Rect)>,
     /// Rectangle of the picture, in points.
     pub picture: Rect,
-    /// Part of the picture that a large window covers, in points, if any.
+    /// Part of the picture that is covered by a large window, in points, if any.
     pub hidden: Option<Rect>,
-    /// Radius of the brush in units of the scene, while the brush is on.
+    /// Radius of the brush in units of the scene; `None` if the brush is inactive.
     pub brush: Option<f32>,
-    /// Whether the next pass of egui moves the keyboard focus. This pass must run before egui receives more keys.
+    /// Whether the next egui pass moves the keyboard focus. That pass must run before egui receives more keys.
     pub moves_focus: bool,
 }
 
@@ -47,9 +47,9 @@ pub struct Ui {
     pub alerts: Alerts,
     /// Settings of the modes that are not selected.
     pub modes: ModeMemory,
-    /// Settings of pictures and films, and the progress of a film.
+    /// Export settings for pictures and films, and the progress of the current film.
     pub export: Export,
-    /// The running or the last speed measurement.
+    /// The current or most recent speed measurement.
     pub measurement: Measurement,
     /// The Plots window.
     pub plots: Plots,
@@ -69,7 +69,7 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Sets the style of `ctx`, and returns a user interface with the panel shown.
+    /// Sets the style of `ctx`, and returns a user interface that shows the panel.
     pub fn new(ctx: &egui::Context) -> Self {
         theme::apply(ctx);
         ctx.options_mut(|options| {
@@ -149,7 +149,7 @@ impl Ui {
         body_card::show(ctx, model, out);
     }
 
-    /// Shows the windows; returns the part of the picture that a large window covers.
+    /// Shows the windows; returns the part of the picture that a large window covers, if any.
     fn show_windows(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
@@ -164,7 +164,7 @@ impl Ui {
     }
 }
 
-/// Sets the theme and the size of text.
+/// Sets the theme and the text size.
 fn apply_look(ctx: &egui::Context, look: &Look) {
     ctx.set_theme(match look.theme {
         look::Theme::Dark => egui::Theme::Dark,

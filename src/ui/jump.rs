@@ -7,10 +7,10 @@ use egui::{Align, Id, Response, Stroke, StrokeKind, TextEdit};
 
 use super::theme;
 
-/// How long the panel keeps scrolling to a control, in seconds. The section around the control may still be expanding.
+/// How long the panel keeps scrolling to a control, in seconds, because the section around it may still be expanding.
 const DURATION: f64 = 0.5;
 
-/// A jump of the panel to a control, stored in egui's memory.
+/// State of a jump to a control in the panel, stored in egui's memory.
 #[derive(Clone, Copy, Default)]
 struct Jump {
     /// Key of the target control.
@@ -37,7 +37,7 @@ pub(super) fn target(ctx: &egui::Context) -> Option<&'static str> {
     (ctx.input(|input| input.time) < jump.end).then_some(jump.key)
 }
 
-/// Scrolls to `control` and outlines it if the panel is jumping to the control `key`; returns whether this is the case.
+/// If the panel is jumping to the control `key`, scrolls to `control`, outlines it and returns `true`.
 pub(super) fn reveal(key: &str, control: &Response) -> bool {
     let is_target = target(&control.ctx) == Some(key);
     if is_target {

@@ -47,7 +47,7 @@ pub(super) fn show(
     });
 }
 
-/// Shows the button that starts or stops kernel editing, and the folder of edited kernels, if any.
+/// Shows the button that starts or stops kernel editing, and the folder that contains the edited kernels, if any.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
     let Some(folder) = folder else {
         let help = "Copy the kernels' OpenCL C source code to a folder; each change runs when you save it";
@@ -85,7 +85,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     auto_row(ui, out, texts, &options, (&mut config.work_group, Some(stats.work_group)));
 }
 
-/// Lets the user choose the work-group's width and height, for kernel variants with two-dimensional work-groups.
+/// Lets the user choose the work-group's width and height if the kernel variant has two-dimensional work-groups.
 fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let Some(name) = recipe.variant.width_knob else { return };
@@ -106,7 +106,7 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     }
 }
 
-/// Sets a compile-time parameter; `None` means `auto`.
+/// Sets a compile-time parameter, or resets it to `auto` if `choice` is `None`.
 fn set_knob(config: &mut Config, name: &'static str, choice: Option<u32>) {
     match choice {
         Some(value) => config.knobs.insert(name, value),
@@ -114,7 +114,7 @@ fn set_knob(config: &mut Config, name: &'static str, choice: Option<u32>) {
     };
 }
 
-/// Shows the collapsible part "Kernel tuning", with compile-time parameters and speed measurements.
+/// Shows the collapsible "Kernel tuning" section, which contains compile-time parameters and speed measurements.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let title = RichText::new("Kernel tuning").color(theme::of(ui).text);

@@ -23,7 +23,7 @@ pub struct Control {
     pub trigger: Trigger,
     /// Short description of the action.
     pub help: &'static str,
-    /// The action that the shortcuts trigger; `None` if the trigger is only a description.
+    /// Action that the shortcuts trigger; `None` if the trigger is only a description.
     pub(super) action: Option<Action>,
 }
 
@@ -132,17 +132,17 @@ fn name(shortcut: &KeyboardShortcut) -> String {
     format!("{ctrl}{shift}{}", shortcut.logical_key.symbol_or_name())
 }
 
-/// The texts that [`hint`] returns, one for each row of [`CONTROLS`].
+/// Texts that [`hint`] returns, one for each row of [`CONTROLS`].
 static HINTS: LazyLock<Vec<String>> =
     LazyLock::new(|| CONTROLS.iter().map(|row| format!("{} ({})", row.help, row.text())).collect());
 
-/// Returns a tooltip with the description and the keys of an action; empty if the action has no shortcut.
+/// Returns a tooltip with an action's description and keys, or an empty string if the action has no shortcut.
 pub(super) fn hint(action: &Action) -> &'static str {
     let row = CONTROLS.iter().position(|row| row.action.as_ref() == Some(action));
     row.map_or("", |row| &HINTS[row])
 }
 
-/// Returns the action of a digit key from 1 to 9, which recalls a stored view or, with Ctrl, stores the current view.
+/// Returns the action for a key, if any: the digits 1 to 9 recall a stored view or, with Ctrl held, store the current view.
 fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     const DIGITS: [Key; 9] =
         [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
@@ -157,7 +157,7 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
 #[derive(Debug, Default)]
 pub(super) struct Keyboard {
     /// Keys that are held down: physical keys (`true`), or logical keys (`false`) if the physical key is unknown. egui compares
-    /// logical keys: if Shift is released before `?`, egui sees `/` go up, and takes the next press of `?` for a repeat.
+    /// logical keys: if Shift is released before `?`, egui sees `/` released, and mistakes the next press of `?` for a repeat.
     down: BTreeSet<(Key, bool)>,
     /// Whether a text field had the keyboard focus at the end of the last frame.
     had_focus: bool,
@@ -184,7 +184,7 @@ impl Keyboard {
         false
     }
 
-    /// Returns the actions whose keys were pressed, except keys that a focused text field or the open palette uses.
+    /// Returns the actions whose keys were pressed, ignoring keys that a focused text field or the open palette uses.
     pub(super) fn pressed_actions(&mut self, ctx: &egui::Context, palette_is_open: bool) -> Vec<Action> {
         let is_escape = |event: &Event| matches!(event, Event::Key { key: Key::Escape, pressed: true, .. });
         // egui takes the focus from a text field as soon as Escape is pressed.
@@ -198,7 +198,7 @@ impl Keyboard {
         ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
     }
 
-    /// Remembers, at the end of a frame, whether a text field has the keyboard focus.
+    /// Ends a frame: remembers whether a text field has the keyboard focus.
     pub(super) fn end_frame(&mut self, ctx: &egui::Context) {
         self.had_focus = ctx.wants_keyboard_input();
     }

@@ -3,18 +3,18 @@
 use crate::engine::config::Config;
 use crate::modes::ModeInfo;
 
-/// Settings of the modes that are not selected.
+/// Saved settings of the modes that are not selected.
 #[derive(Debug, Default)]
 pub struct ModeMemory {
     /// Settings of each mode that the user has switched away from.
     pub left: Vec<Config>,
-    /// Entry that the last mode switch took from `left`, if any; a rejected switch puts the entry back.
+    /// Entry that the last mode switch removed from `left`, if any. It is put back if the switch is rejected.
     taken: Option<Config>,
 }
 
 impl ModeMemory {
-    /// Switches `config` to the mode `info`, with the last settings of that mode or else its defaults. Settings that all modes
-    /// share, such as `devices`, keep their values.
+    /// Switches `config` to the mode `info`, using the most recent settings of that mode or else its defaults. Settings shared
+    /// by all modes, such as `devices`, keep their values.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;
@@ -36,7 +36,7 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
     }
 
-    /// Undoes a mode switch after the simulation has rejected the config `wanted` and kept the config `in_force`.
+    /// Undoes a mode switch after the simulation has rejected the `wanted` config and kept the config `in_force`.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

@@ -16,7 +16,7 @@ pub struct WindowStats {
     pub draw_ms: f64,
     /// Time to upload the bodies to OpenGL, in ms.
     pub upload_ms: f64,
-    /// Total time that the window spends on a frame, in ms.
+    /// Total time that the window takes to produce a frame, in ms.
     pub frame_ms: f64,
 }
 
@@ -31,21 +31,21 @@ pub struct Model<'a> {
     pub tools: &'a mut ToolSettings,
     /// Markers of the mouse tools over the picture.
     pub markers: &'a Markers,
-    /// Statistics of the simulation for the frame that is on the screen.
+    /// Statistics of the simulation for the frame on the screen.
     pub stats: &'a Stats,
-    /// The first of the devices that the config selects.
+    /// The first device that the config selects.
     pub device: &'a DeviceInfo,
     /// All devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
     /// Frame rate and timings of the window.
     pub window: WindowStats,
-    /// Largest number of bodies or cells that the device can hold.
+    /// Maximum number of bodies or cells that the device can hold.
     pub max_bodies: usize,
     /// Kernel variant, work-group size and compile-time parameters for `config`; `None` if the device cannot run `config`.
     pub recipe: Option<Recipe>,
     /// Size of one scene unit on the screen, in picture heights, at the distance of the camera's target.
     pub heights_per_unit: f32,
-    /// Side length of the grid's small squares, in units of the scene.
+    /// Side length of the small squares of the grid, in units of the scene.
     pub grid_spacing: f32,
 }
 
@@ -61,9 +61,9 @@ impl Model<'_> {
 pub struct ToolSettings {
     /// The selected mouse tool.
     pub tool: Tool,
-    /// Mass of a launched body, as a share of the mass of all bodies.
+    /// Mass of a launched body as a fraction of the total mass of all bodies.
     pub mass_share: f32,
-    /// Strength of the attraction. At 1, nearby bodies reach about the escape velocity of the scene.
+    /// Strength of the attraction. At 1, nearby bodies reach roughly the scene's escape velocity.
     pub strength: f32,
     /// Whether the camera follows the selected body.
     pub follows: bool,
@@ -82,7 +82,7 @@ impl ToolSettings {
     }
 }
 
-/// Markers of the mouse tools. Positions are measured from the picture's centre, in picture heights, with y downwards.
+/// Markers of the mouse tools. Positions are relative to the picture's centre, in picture heights, with y pointing down.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Markers {
     /// Position of the selected body, if it is in view.

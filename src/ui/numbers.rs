@@ -11,7 +11,7 @@ use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
 
-/// Shows a number field labelled by `label`. A typed number takes effect once Enter is pressed or the field loses focus.
+/// Shows a number field labelled by `label`. A typed number takes effect when the user presses Enter or leaves the field.
 pub(super) fn number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -63,7 +63,7 @@ pub(super) fn slider_row(
     });
 }
 
-/// Returns whether a slider was double-clicked, which egui itself does not report.
+/// Returns whether a slider was double-clicked; egui itself does not report this.
 fn double_clicked(slider: &Response) -> bool {
     let twice = slider.ctx.input(|input| input.pointer.button_double_clicked(PointerButton::Primary));
     twice && slider.contains_pointer() && slider.enabled()
@@ -71,7 +71,7 @@ fn double_clicked(slider: &Response) -> bool {
 
 /// Shows a number field with an `auto` button. While `value` is `None`, the field shows `in_use`.
 ///
-/// A drag takes effect when it ends, because each new number may restart the scene.
+/// A drag takes effect only when it ends, because each new number may restart the scene.
 pub(super) fn auto_number<T: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -98,7 +98,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
     }
 }
 
-/// The unfinished edit of a number field, stored in egui's memory.
+/// An unfinished edit of a number field, stored in egui's memory.
 #[derive(Clone, Copy)]
 struct Draft {
     /// Number of the last egui pass that showed the field.
@@ -111,7 +111,7 @@ struct Draft {
 
 /// Shows a number field for a changing value, such as the current step. `text` formats the number.
 ///
-/// Returns the new number once the user has typed a number or has finished a drag.
+/// Returns the new number once the user has typed it or finished dragging.
 pub(super) fn live_number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -144,14 +144,14 @@ pub(super) fn live_number(
     (draft.is_some() && has_changed).then_some(number)
 }
 
-/// Reads a finite number from text that may contain spaces and a typographic minus sign.
+/// Parses a finite number from text that may contain spaces and a typographic minus sign.
 fn parse(text: &str) -> Option<f64> {
     let text: String =
         text.chars().filter(|c| !c.is_whitespace()).map(|c| if c == '−' { '-' } else { c }).collect();
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parses the text of a number field, and remembers text that is not a number within the range.
+/// Parses the text of a number field, and remembers any text that is not a number within the range.
 struct RangeParser {
     low: f64,
     high: f64,
@@ -163,7 +163,7 @@ impl RangeParser {
         Self { low, high, rejected: RefCell::default() }
     }
 
-    /// Returns the number in `text`, even if the number is out of range.
+    /// Parses `text` as a number. Returns the number even if it is out of range.
     fn parse(&self, text: &str) -> Option<f64> {
         let number = parse(text);
         // Compares in single precision, because most ranges were given in single precision.
@@ -176,7 +176,7 @@ impl RangeParser {
         number
     }
 
-    /// Returns a message about the last text that was rejected, if any.
+    /// Returns a message about the most recently rejected text, if any.
     fn message(&self) -> Option<String> {
         let text = self.rejected.take()?;
         let [low, high] = [self.low, self.high].map(|end| {

@@ -15,17 +15,17 @@ use crate::modes::Sharing;
 use crate::modes::accuracy;
 use crate::session::{Rung, Stats};
 
-/// Width of the overlay's contents, in points: enough for the longest row, so that changing numbers do not move the layout.
+/// Width of the overlay's contents, in points. The longest row fits, so that changing numbers do not shift the layout.
 const WIDTH: f32 = 268.0;
 /// Margin inside and outside the overlay's frame, in points.
 const MARGIN: f32 = 10.0;
-/// Width of the overlay with its margins, in points.
+/// Width of the overlay including its margins, in points.
 const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 /// Height of the picture, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
-/// Tooltip of the rows that compare the variants.
+/// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
-/// Text shown in place of a value that has not been measured.
+/// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
 /// A line of the overlay: a label, a value and a tooltip.
@@ -36,7 +36,7 @@ struct Row {
     tone: Tone,
 }
 
-/// Emphasis of a row of the overlay.
+/// Emphasis of a row in the overlay.
 #[derive(Clone, Copy)]
 enum Tone {
     Strong,
@@ -56,19 +56,19 @@ impl Row {
     }
 }
 
-/// Whether the overlay is collapsed to its headline, and the rectangle of the toolbar, which the overlay must not cover.
+/// State of the overlay: whether it is collapsed to its headline, and where the toolbar is, which it must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// Whether the user collapsed (`true`) or expanded the overlay; `None` collapses the overlay only over small pictures.
+    /// Whether the user collapsed (`true`) or expanded (`false`) the overlay; `None` collapses it only if the picture is small.
     chosen: Option<bool>,
     is_folded: bool,
     is_small: bool,
-    /// Rectangle of the toolbar in the last frame.
+    /// Rectangle of the toolbar in the previous frame.
     pub tools: Option<Rect>,
 }
 
 impl Fold {
-    /// Updates the state for the size of `picture`; returns whether the overlay is collapsed.
+    /// Adapts the state to the size of `picture`; returns whether the overlay is collapsed.
     fn update(&mut self, picture: Rect) -> bool {
         let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
         if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
@@ -93,7 +93,7 @@ impl Fold {
     }
 }
 
-/// Returns a window at the lower left of the picture that leaves room for the overlay and starts at most `most` points wide.
+/// Returns a window at the picture's lower left, initially at most `most` points wide, that leaves room for the overlay.
 pub(super) fn window_beside<'a>(
     ctx: &egui::Context,
     title: &'a str,
@@ -302,7 +302,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Returns one row for each measured kernel variant, with its last measurement, slowest variant first.
+/// Returns one row for each measured kernel variant with its last measurement, in order from slowest to fastest variant.
 fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
     let measured = |name| ladder.iter().find(|seen| seen.variant == name);
@@ -323,7 +323,7 @@ fn two_columns(
     Row { tone, ..row(label, format!("{first:>8} {second:>8}"), help) }
 }
 
-/// Returns rows with each device's share of the work, and with the cost of sharing the work; empty for a single device.
+/// Returns rows that show each device's share of the work and the cost of sharing it, or no rows for a single device.
 fn devices(model: &Model) -> Vec<Row> {
     let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
         return match model.config.devices.len() {
@@ -357,7 +357,7 @@ fn devices(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Shortens a long device name to its beginning and its end.
+/// Shortens a long device name by leaving out its middle.
 fn shorten(name: &str) -> String {
     const MOST: usize = 18;
     let letters: Vec<char> = name.chars().collect();
@@ -370,7 +370,7 @@ fn shorten(name: &str) -> String {
     }
 }
 
-/// Shows advice for each measured value that needs a warning, and the number of bodies excluded from the simulation.
+/// Shows advice on each measured value that needs a warning, and the number of bodies excluded from the simulation.
 fn warnings(ui: &mut egui::Ui, model: &Model) {
     let colour = theme::of(ui).warning;
     let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);

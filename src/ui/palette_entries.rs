@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuning::Study;
 use crate::modes::MODES;
 
-/// Synonyms for the search: each word of the second text also finds the entries that contain the first text.
+/// Synonyms for the search: each word of the second text also finds all entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),
@@ -40,7 +40,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("statistics", "numbers overlay"),
 ];
 
-/// Command palette entries for settings that are not parameters: key of the control, and text of the entry.
+/// Command palette entries for settings that are not parameters. Each pairs a control's key with the text of the entry.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
     ("seed", "Setting Seed: start value of the random number generator"),
@@ -48,7 +48,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("steps per frame", "Setting Steps/frame: simulation steps per displayed frame"),
 ];
 
-/// Command palette entries for actions without a shortcut: text and action.
+/// Command palette entries for actions without a shortcut. Each pairs a text with an action.
 const COMMANDS: [(&str, Action); 13] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     (
@@ -71,11 +71,11 @@ const COMMANDS: [(&str, Action); 13] = [
 /// An entry of the command palette: an action, or the description of a mouse gesture.
 pub(super) struct Entry {
     pub text: String,
-    /// Shortcut of the action, or key of the parameter.
+    /// Shortcut for the action, or key of the parameter.
     pub keys: String,
-    /// Additional text that the search matches but the palette does not show.
+    /// Additional text that is searched but not shown in the palette.
     also: String,
-    /// Action that the user requests by choosing the entry; `None` for a gesture.
+    /// Action to perform when the user chooses the entry; `None` for a gesture.
     pub action: Option<Action>,
 }
 
@@ -84,7 +84,7 @@ impl Entry {
         Self { text: text.into(), keys: String::new(), also: String::new(), action: Some(action) }
     }
 
-    /// Returns the rank of the entry in a search for the lower-case text `typed`: 0 is the best match, `None` is no match.
+    /// Returns the entry's rank in a search for the lower-case text `typed`: 0 is the best match, `None` means no match.
     fn rank(&self, typed: &str) -> Option<u8> {
         let text = self.text.to_lowercase();
         let all = format!("{text} {} {}", self.keys, self.also).to_lowercase();
@@ -103,7 +103,7 @@ impl Entry {
     }
 }
 
-/// Returns the command palette entries that contain all words of `typed`, best matches first.
+/// Returns the command palette entries that match all words of `typed`, best matches first.
 pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
     let mut found: Vec<_> = entries(config).filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
@@ -111,7 +111,7 @@ pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Returns all entries of the command palette, before any search.
+/// Returns all entries of the command palette, unfiltered.
 fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let controls = CONTROLS.iter().map(|control| Entry {
         text: control.help.to_owned(),
@@ -158,7 +158,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     all.chain(variants).chain(parameters.places).chain(parameters.options).chain(settings)
 }
 
-/// Command palette entries for parameters and for the options of parameters.
+/// Command palette entries for parameters and their options.
 #[derive(Default)]
 struct Parameters {
     places: Vec<Entry>,

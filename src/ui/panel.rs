@@ -16,9 +16,9 @@ use super::{appearance, jump, kernel_section, keys, playback, theme};
 use crate::engine::config::Config;
 use crate::modes::MODES;
 
-/// The button "New seed" draws seeds below this number, so that the seeds stay short.
+/// Exclusive upper bound on the seeds that the "New seed" button draws, which keeps them short.
 const DRAWN_SEEDS: u64 = 1_000_000;
-/// Tooltip of the seed if the scene has no random numbers.
+/// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
 /// Shows the panel with all its sections. `kernels` is the watched folder of edited kernels, if any.
@@ -59,7 +59,7 @@ fn header(ui: &mut egui::Ui, out: &mut Collector) {
     });
 }
 
-/// Shows the button that brings a hidden panel back.
+/// Shows the button that brings back a hidden panel.
 pub(super) fn show_hidden(ctx: &egui::Context, out: &mut Collector) {
     egui::Area::new("hidden panel".into())
         .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
@@ -153,7 +153,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     });
 }
 
-/// Shows a checkbox for each device if there are several devices. At least one device stays checked.
+/// If there are several devices, shows a checkbox for each device. At least one device stays checked.
 fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, pool, .. } = model;
     if pool.len() < 2 {

@@ -10,10 +10,10 @@ use super::{keys, theme};
 use crate::base::format;
 use crate::engine::config::Config;
 
-/// Largest number of steps per frame that the user can choose.
+/// Maximum number of steps per frame that the user can choose.
 pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
 
-/// Shows the Run section of the panel; `is_filming` is true while a film is recorded.
+/// Shows the Run section of the panel; `is_filming` is true while a film is being recorded.
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: &mut Collector) {
     ui.add_space(6.0);
     ui.horizontal(|ui| {
@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     });
 }
 
-/// Shows the current step in an editable field, and the simulated time. During a seek, shows its target and a stop button.
+/// Shows the current step in an editable field, and the simulated time. During a seek, shows the target step and a stop button.
 fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     let stats = model.stats;
     let colour = theme::of(ui).weak;
@@ -97,7 +97,7 @@ fn backwards(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     });
 }
 
-/// Doubles or halves the steps per frame. While the setting is `auto`, starts from `in_use`, the number that `auto` has chosen.
+/// Doubles or halves the steps per frame. If the setting is `auto`, starts from `in_use`, the number that `auto` chose.
 pub(super) fn change_speed(config: &mut Config, in_use: u32, is_faster: bool) {
     let now = config.steps_per_frame.unwrap_or(in_use.max(1));
     let next = if is_faster { now.saturating_mul(2) } else { now / 2 };

@@ -4,13 +4,13 @@ use std::ops::RangeInclusive;
 
 use egui_plot::GridMark;
 
-/// Largest number of marks on an axis.
+/// Maximum number of intervals between marks on an axis.
 const MARKS: f64 = 4.0;
-/// Largest number of corners of a plotted line. More corners would not be visible.
+/// Approximate maximum number of corners in a plotted line. More corners would not be visible.
 const CORNERS: usize = 256;
 
-/// Returns the corners of the line through `points`, or only through those with times in `range`. If there are many points,
-/// each group of neighbours is reduced to its highest and its lowest point.
+/// Returns the corners of a line through `points`, or through only those whose times are in `range`. If there are many points,
+/// each group of neighbours is reduced to its highest and lowest points.
 pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f64; 2]> {
     let part = range.map_or(points, |[from, to]| {
         let first = points.partition_point(|[time, _]| *time < from).saturating_sub(1);
@@ -29,7 +29,7 @@ pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f
     corners.chain(part.last().copied()).collect()
 }
 
-/// Returns a few axis marks at round numbers between `low` and `high`.
+/// Returns a few axis marks between `low` and `high`, at round numbers.
 pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let rough = (high - low) / MARKS;
     if !(rough.is_finite() && rough > 0.0) {
@@ -43,7 +43,7 @@ pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
-/// Formats the number at an axis mark with enough digits to differ from its neighbours; `None` if the text would be too long.
+/// Formats the number at an axis mark with enough digits to distinguish it from its neighbours; `None` if that is too long.
 fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
     let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{value:.places$}");
@@ -55,7 +55,7 @@ pub(super) fn is_difference(mark: GridMark) -> bool {
     plain(mark).is_none() && mark.step_size <= mark.value.abs() * 0.01
 }
 
-/// Formats the number at an axis mark, or its difference from the axis centre if the number needs too many digits.
+/// Formats the number at an axis mark, or its difference from the axis centre if the number would need too many digits.
 pub(super) fn number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let GridMark { value, step_size } = mark;
     if let Some(text) = plain(mark) {

@@ -15,11 +15,11 @@ use crate::base::format;
 const COLUMNS: usize = 2;
 /// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
-/// Relative change of the zoom for each point that the user scrolls.
+/// Relative change in zoom for each point that the user scrolls.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
-/// Grid lines that are this far apart, in points, are as bright as text; closer lines are fainter.
+/// Spacing, in points, at which grid lines are as bright as text; more closely spaced lines are fainter.
 const GRID_FADES: f32 = 3000.0;
-/// Width of the numbers beside an axis, in points.
+/// Width reserved for the number labels beside the y axis, in points.
 const NUMBER_WIDTH: f32 = 64.0;
 /// Interval between updates of the plotted lines, in seconds. More frequent updates would slow down a software renderer.
 const INTERVAL: f64 = 0.5;
@@ -29,9 +29,9 @@ const INTERVAL: f64 = 0.5;
 pub struct Plots {
     /// Whether the Plots window is shown.
     pub is_open: bool,
-    /// Measured quantities since the scene began.
+    /// Values of the measured quantities recorded since the scene was last started.
     pub history: History,
-    /// Path of the last CSV file that was written.
+    /// Path of the CSV file that was last written.
     pub saved: Option<String>,
     /// Whether the next frame resets the axes to show all points.
     resets: bool,
@@ -45,14 +45,14 @@ struct Lines {
     points: Vec<Vec<[f64; 2]>>,
     /// Time of the last update, in seconds of egui's clock.
     at: f64,
-    /// Simulated times of the first and the last recorded row.
+    /// Simulated times of the first and last recorded rows.
     times: [f64; 2],
     /// Mode and generation (see [`Stats::generation`](crate::session::Stats)) of the plotted scene.
     scene: (&'static str, u64),
 }
 
 impl Lines {
-    /// Copies the points of the history if an update is due.
+    /// Copies the points from the history if an update is due.
     fn update(&mut self, ctx: &egui::Context, history: &History) {
         let now = ctx.input(|input| input.time);
         let (is_another, is_due) = (history.scene != self.scene, (now - self.at).abs() >= INTERVAL);
@@ -66,8 +66,8 @@ impl Lines {
 }
 
 impl Plots {
-    /// Shows the window while it is open, and returns the part of the picture that the window hides, if any. If the mode
-    /// `conserves` energy, the energy plot has its place even before the energy is first measured.
+    /// Shows the window if it is open, and returns the part of the picture that the window hides, if any. If the mode
+    /// `conserves` energy, the energy plot has a place in the window even before the energy is first measured.
     pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
         let Self { is_open, history, saved, resets, lines } = self;
         let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {
@@ -126,7 +126,7 @@ fn buttons(ui: &mut egui::Ui, has_rows: bool, out: &mut Collector) -> bool {
     .inner
 }
 
-/// Shows text in place of a plot that has fewer than two points.
+/// Shows text in place of a plot with fewer than two points.
 fn placeholder(ui: &mut egui::Ui, (quantity, text): (&Quantity, &str), cell: Vec2) {
     ui.vertical(|ui| {
         ui.set_width(cell.x);
@@ -137,7 +137,7 @@ fn placeholder(ui: &mut egui::Ui, (quantity, text): (&Quantity, &str), cell: Vec
     });
 }
 
-/// Shows one plot, with its label and its latest value above it.
+/// Shows one plot, with its label and its latest value above the axes.
 fn plot(
     ui: &mut egui::Ui,
     quantity: &Quantity,
@@ -194,7 +194,7 @@ fn plot(
     });
 }
 
-/// Shows the label of a plot, its latest value, and a note if its axis shows differences.
+/// Shows a plot's label and latest value, and adds a note if the axis shows differences.
 fn title(ui: &mut egui::Ui, quantity: &Quantity, last: Option<f64>, has_differences: bool) {
     let colours = theme::of(ui);
     let last = last.map_or(String::new(), |value| format::significant(value, 3));

@@ -6,11 +6,11 @@ use egui::epaint::{ImageDelta, Mesh, Primitive, Vertex};
 use egui::{ClippedPrimitive, Color32, ColorImage, Pos2, RawInput, Rect, TextureId, Vec2};
 use image::{Rgb, RgbImage};
 
-/// Number of egui passes after which the layout is stable: each pass uses sizes that the previous pass measured.
+/// Number of egui passes until the layout is stable. Each pass uses sizes that the previous pass measured.
 const PASSES: usize = 4;
-/// Subpixels per pixel: the corners of triangles are rounded to whole subpixels.
+/// Number of subpixels per pixel. The corners of triangles are rounded to whole subpixels.
 const SUBPIXELS: f32 = 256.0;
-/// Largest side of a texture, in pixels.
+/// Maximum width and height of a texture, in pixels.
 const MAX_TEXTURE: usize = 4096;
 
 /// Draws the widgets that `show` creates into an image of `size` points, with `scale` pixels per point.
@@ -74,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Fills the pixels whose centres are inside a triangle. A pixel on the common edge of two triangles is filled only once.
+    /// Fills the pixels whose centres are inside a triangle. A pixel on an edge that two triangles share is filled only once.
     fn triangle(&mut self, clip: [&Range<i64>; 2], mut corners: [Vertex; 3]) {
         let round = |x: f32| (x * self.scale * SUBPIXELS).round() as i64;
         let mut places = corners.map(|corner| [round(corner.pos.x), round(corner.pos.y)]);
@@ -138,7 +138,7 @@ impl Canvas {
     }
 }
 
-/// Returns twice the signed area of a triangle, which is positive if its corners are clockwise on the screen.
+/// Returns twice the signed area of a triangle, which is positive if its corners are in clockwise order on the screen.
 fn cross(a: [i64; 2], b: [i64; 2], c: [i64; 2]) -> i64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }

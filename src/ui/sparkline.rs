@@ -10,7 +10,7 @@ use crate::base::format;
 /// Height of the sparkline, in points.
 const HEIGHT: f32 = 44.0;
 
-/// Shows a small chart of the value that the mode reports for each step, if there are any values.
+/// Shows a small chart of the values that the mode reports, one for each step, if there are any.
 pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
     let Some(series) = &model.config.mode.info().series else { return };
     let points = &model.stats.series;

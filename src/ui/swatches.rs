@@ -11,7 +11,7 @@ use crate::base::params::{Choice, Opt};
 /// Number of colour steps in a palette's swatch.
 const STEPS: usize = 12;
 
-/// Shows all palettes as buttons; `index` is the index of the chosen palette.
+/// Shows a button for each palette; `index` is the index of the chosen palette.
 pub(super) fn show(ui: &mut egui::Ui, out: &mut Collector, index: &mut usize) {
     ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
     ui.horizontal_wrapped(|ui| {
@@ -24,7 +24,7 @@ pub(super) fn show(ui: &mut egui::Ui, out: &mut Collector, index: &mut usize) {
     });
 }
 
-/// Shows a palette as a button with its colours; returns whether it was clicked.
+/// Shows a button with the colours of a palette; returns whether the button was clicked.
 fn swatch(
     ui: &mut egui::Ui,
     out: &mut Collector,

@@ -12,9 +12,9 @@ pub(super) struct Colours {
     pub raised: Color32,
     /// Background of buttons under the pointer.
     hovered: Color32,
-    /// Colour of the rails of sliders and scroll bars.
+    /// Colour of slider rails and scroll bars.
     control: Color32,
-    /// Background of text that cannot be edited, and of number fields.
+    /// Background of number fields and of read-only text.
     pub sunken: Color32,
     /// Colour of outlines and separators.
     line: Color32,
@@ -31,14 +31,14 @@ pub(super) struct Colours {
     /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
-    /// Opacity, from 0 to 1, of the background behind text that is shown over the picture.
+    /// Opacity, from 0 to 1, of the background behind text over the picture.
     veil: f32,
     /// Colours for the lines of a chart, chosen so that colour-blind people can distinguish them (after Okabe and Ito, 2008).
     lines: [u32; 7],
 }
 
 impl Colours {
-    /// Returns the colours of the light theme (for bright rooms and print) if `is_light`, or else of the dark theme.
+    /// Returns the colours of the light theme (for bright rooms and print) if `is_light`, or of the dark theme otherwise.
     const fn new(is_light: bool) -> Self {
         let nth = is_light as usize;
         Self {
@@ -63,7 +63,7 @@ impl Colours {
         }
     }
 
-    /// Returns the colour for line number `nth` of a chart, counted from 0.
+    /// Returns the colour for line number `nth` of a chart, counting from 0.
     pub(super) fn line_of(&self, nth: usize) -> Color32 {
         rgb(self.lines[nth % self.lines.len()])
     }
@@ -93,7 +93,7 @@ pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
-/// Returns the colours for markers over the picture, which is dark in both themes.
+/// Returns the colours for markers drawn over the picture, which is dark in both themes.
 pub(super) fn on_picture() -> &'static Colours {
     &DARK
 }
@@ -108,7 +108,7 @@ pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
 pub(super) const LABEL_WIDTH: f32 = 92.0;
 /// Width of the number field beside a slider, in points.
 pub(super) const NUMBER_WIDTH: f32 = 78.0;
-/// Width of a field for a whole number up to millions, in points.
+/// Width of a field for whole numbers in the millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 
 /// Sets the style of both themes, and selects the dark theme.

@@ -16,19 +16,19 @@ const MAX_WIDTH: f32 = 640.0;
 /// The current toast (a short message), and the offer to continue an earlier session.
 #[derive(Debug, Default)]
 pub struct Toasts {
-    /// Text of the toast, and the time at which it was first shown, in seconds of egui's clock (`None` if not shown yet).
+    /// Text of the toast, and the time at which it was first shown, in seconds of egui's clock (`None` if not yet shown).
     toast: Option<(String, Option<f64>)>,
     /// Description of an earlier session that the user can choose to continue; `None` if there is no offer.
     pub offer: Option<String>,
 }
 
 impl Toasts {
-    /// Shows `text` for a few seconds; replaces the previous toast.
+    /// Shows `text` for a few seconds, replacing any previous toast.
     pub(super) fn say(&mut self, text: impl Into<String>) {
         self.toast = Some((text.into(), None));
     }
 
-    /// Shows the offer to continue a session, and the toast above the offer.
+    /// Shows the offer to continue a session, if any, and the current toast above it.
     pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
         let mut bottom = ctx.available_rect().center_bottom() - vec2(0.0, 18.0);
         if let Some(offer) = &self.offer {

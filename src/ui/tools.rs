@@ -16,11 +16,11 @@ use crate::session::Stats;
 const WIDTH: f32 = 316.0;
 /// Margin inside the toolbar's frame, in points.
 const PADDING: f32 = 6.0;
-/// Distance of the toolbar from the edges of the picture, in points.
+/// Minimum distance from the toolbar to the edges of the picture, in points.
 const MARGIN: f32 = 10.0;
 
-/// Shows the toolbar `below` points from the top of the picture, or under the `overlay` if the picture is narrow; returns the
-/// toolbar's rectangle if it is shown.
+/// Shows the toolbar `below` points from the top of the picture, or under the `overlay` if the picture is narrow. Returns the
+/// toolbar's rectangle, or `None` if the toolbar is not shown.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &mut Model,
@@ -82,7 +82,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     });
 }
 
-/// Shows the setting of the selected mouse tool, and how to use the tool.
+/// Shows the selected mouse tool's setting, and explains how to use the tool.
 fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &mut Collector) {
     let usual = ToolSettings::default();
     let (texts, values, range, hint) = match tools.tool {

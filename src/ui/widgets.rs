@@ -13,7 +13,7 @@ pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
     ui.label(self::title(ui, title));
 }
 
-/// Shows a collapsible section that starts collapsed, and expands the section if `unfolds` is true.
+/// Shows a collapsible section that starts collapsed, and expands it if `unfolds` is true.
 pub(super) fn folded(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -31,7 +31,7 @@ pub(super) fn title(ui: &egui::Ui, text: &str) -> RichText {
     RichText::new(text).strong().color(theme::of(ui).accent)
 }
 
-/// Shows a small grey note below a control, aligned with the column of controls, with room for two lines.
+/// Shows a small grey note below a control, aligned with the column of controls. Reserves room for two lines.
 pub(super) fn note(ui: &mut egui::Ui, text: &str) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;
@@ -47,7 +47,7 @@ pub(super) fn small(ui: &egui::Ui, text: impl Into<String>) -> RichText {
     RichText::new(text).small().color(theme::of(ui).weak)
 }
 
-/// Adds a tooltip whose text is built only while the pointer is over `control`.
+/// Adds a tooltip to `control`. Its text is built only while the tooltip is shown.
 pub(super) fn tooltip(control: Response, text: impl FnOnce() -> String) -> Response {
     control.on_hover_ui(|ui| {
         ui.set_max_width(ui.spacing().tooltip_width);
@@ -55,7 +55,7 @@ pub(super) fn tooltip(control: Response, text: impl FnOnce() -> String) -> Respo
     })
 }
 
-/// Adds a tooltip that is also shown while `control` is disabled.
+/// Adds a tooltip to `control` that is shown even if the control is disabled.
 pub(super) fn with_help(control: Response, help: &str) -> Response {
     control.on_hover_text(help).on_disabled_hover_text(help)
 }
@@ -82,7 +82,7 @@ pub(super) fn shortcut_button(
     button(ui, out, (key, text, hint), action);
 }
 
-/// Shows a row: a label and, beside it, the controls that `add` creates. Both `add` and the caller receive the label.
+/// Shows a row with a label and, beside it, the controls that `add` creates. The label is passed to `add` and then returned.
 pub(super) fn row(
     ui: &mut egui::Ui,
     label: &str,
@@ -104,7 +104,7 @@ pub(super) fn row(
     inner.inner
 }
 
-/// Shows a row with a ↺ button. Clicking the button or double-clicking the label restores `default`.
+/// Shows a row with a ↺ (reset) button. Clicking the button or double-clicking the label restores `default`.
 pub(super) fn resettable<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -138,15 +138,15 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     }
 }
 
-/// A button for one option. The user chooses one option from a row of such buttons.
+/// A button for one of several options. The user picks one option from a row of such buttons.
 pub(super) struct Chip<'a> {
     /// Text on the button.
     pub name: &'a str,
     /// Tooltip of the button.
     pub help: &'a str,
-    /// Whether the option is the chosen one.
+    /// Whether the option is selected.
     pub selected: bool,
-    /// Whether the option is outlined, because `auto` currently resolves to it.
+    /// Whether to outline the option because `auto` currently resolves to it.
     pub in_use: bool,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Chip<'a> {
     }
 }
 
-/// Shows a row of chips (buttons for options); returns the index of the clicked chip, unless it was already selected.
+/// Shows a row of chips (buttons for options). Returns the index of the clicked chip, unless that chip was already selected.
 pub(super) fn chips<'a>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -181,8 +181,8 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// Shows a row with chips for `auto` and for each option (value, name, tooltip). `chosen` is `None` for `auto`. Returns whether
-/// the user made a choice.
+/// Shows a row with a chip for `auto` and one for each option (value, name, tooltip). If `auto` is selected, `chosen` is
+/// `None`. Returns whether the user made a choice.
 pub(super) fn auto_row<T: Copy + PartialEq>(
     ui: &mut egui::Ui,
     out: &mut Collector,
