@@ -3,12 +3,12 @@
 use crate::base::flow::Image;
 use crate::base::memory::Memory;
 
-/// Positions and velocities of bodies, in lists of equal length. `T` is `f32` for devices and `f64` for reference results.
+/// Positions and velocities of bodies, stored in two lists of equal length. `T` is `f32` for devices and `f64` for reference results.
 ///
-/// The group of a body is a whole number that tells in which part of the scene the body started; the group does not affect
-/// the physics. Units are such that the gravitational constant has the value of the parameter `g`.
+/// The group of a body is a whole number that identifies the part of the scene in which the body started; groups do not
+/// affect the physics. Units are chosen so that the gravitational constant equals the parameter `g`.
 ///
-/// Kernels *quarantine* a body with non-finite values: its mass becomes 0, its velocity NaN, and its position stays.
+/// Kernels *quarantine* a body with non-finite values: they set its mass to 0 and its velocity to NaN, and keep its position.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bodies<T = f32> {
     /// Position and mass `(x, y, z, m)` of each body.
@@ -26,7 +26,7 @@ pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
 }
 
 impl<T: Copy + Default> Bodies<T> {
-    /// Returns an empty list with room for `n` bodies, or `None` if the memory cannot be allocated.
+    /// Returns an empty list with capacity for `n` bodies, or `None` if the memory cannot be allocated.
     pub(crate) fn try_with_capacity(n: usize) -> Option<Self> {
         let mut bodies = Self { positions: Vec::new(), velocities: Vec::new() };
         bodies.positions.try_reserve_exact(n).ok()?;
@@ -34,7 +34,7 @@ impl<T: Copy + Default> Bodies<T> {
         Some(bodies)
     }
 
-    /// Returns an empty list with room for `n` bodies.
+    /// Returns an empty list with capacity for `n` bodies.
     pub fn with_capacity(n: usize) -> Self {
         Self { positions: Vec::with_capacity(n), velocities: Vec::with_capacity(n) }
     }
@@ -63,12 +63,12 @@ impl Bodies<f32> {
         Bodies { positions: widen(&self.positions), velocities: widen(&self.velocities) }
     }
 
-    /// Returns the group of each body, a whole number that tells in which part of the scene the body started.
+    /// Returns the group of each body, a whole number that identifies the part of the scene in which the body started.
     pub fn origins(&self) -> impl Iterator<Item = f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies are in the same group, divides them into 8 spherical shells with about equal numbers of bodies.
+    /// If all bodies are in one group, regroups them into 8 spherical shells that contain about the same number of bodies each.
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
@@ -90,8 +90,8 @@ impl Bodies<f32> {
         }
     }
 
-    /// Checks bodies from a file: coordinates, speeds and groups must be within ±[`FINITE_LIMIT`], and masses between 0 and
-    /// [`FINITE_LIMIT`]. All velocity components of a quarantined body must be NaN.
+    /// Checks bodies read from a file: coordinates, speeds and groups must be within ±[`FINITE_LIMIT`], and masses between 0
+    /// and [`FINITE_LIMIT`]. All velocity components of a quarantined body must be NaN.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Self { positions, velocities } = self;
         if positions.len() != velocities.len() {
@@ -122,7 +122,7 @@ impl Bodies<f32> {
         Ok(())
     }
 
-    /// Returns the number of bodies with a non-finite velocity, which marks quarantined bodies.
+    /// Returns the number of quarantined bodies, which are recognised by their non-finite velocities.
     pub fn nonfinite(&self) -> usize {
         self.velocities.iter().filter(|v| v[..3].iter().any(|c| !c.is_finite())).count()
     }
@@ -141,32 +141,32 @@ impl Bodies<f64> {
 pub struct Points {
     /// `(x, y, z, w)` of each body. The meaning of `w` depends on `shape`; quarantined bodies have `w = 0`.
     pub positions: Memory<[f32; 4]>,
-    /// Value that the colour of each body shows, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
+    /// Quantity that the colour of each body shows, such as the body's speed; [`Points::QUARANTINED`] for quarantined bodies.
     pub values: Memory<f32>,
     /// How the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
     /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
     pub image: Image,
-    /// One value for each recently computed step, such as the mean speed of a flow; empty if the mode records none.
+    /// One value per recently computed step, such as the mean speed of a flow; empty if the mode records no such values.
     pub series: Memory<f32>,
-    /// Identifies the quantity in `values`. When the number changes, the colour range jumps to the new range at once.
+    /// Identifies the quantity in `values`. When this number changes, the colour range switches to the new range immediately.
     pub colours: u64,
 }
 
 /// How bodies are drawn: as glows, spheres or dots.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Shape {
-    /// Soft glows. The size of a glow grows with the mass `w`.
+    /// Soft glows whose size increases with the mass `w`.
     #[default]
     Glow,
-    /// Shaded spheres of radius `w`, with or without a planet at the origin.
+    /// Shaded spheres of radius `w`, optionally with a planet at the origin.
     Spheres {
         /// Radius of the planet; 0 for no planet.
         planet: f32,
     },
     /// Dots in a rectangle in the plane z = 0, centred at the origin. Dots with `w = 0` are hidden.
     Tracers {
-        /// Half the width and half the height of the rectangle that contains the dots.
+        /// Half-width and half-height of the rectangle that contains the dots.
         half: [f32; 2],
     },
 }
@@ -193,7 +193,7 @@ impl Points {
         self.values.iter().filter(|value| **value == Self::QUARANTINED).count()
     }
 
-    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`.
+    /// Returns the values that map to the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(1024).max(1);
         let mut sample: Vec<f32> =

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-/// An edit of the bodies by the user. Each body is identified by its index in the list of bodies.
+/// An edit that the user makes to the bodies. Each body is identified by its index in the list of bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Edit {
     /// Sets the mass of a body, its velocity, or both.
@@ -14,9 +14,9 @@ pub enum Edit {
         /// New velocity; `None` keeps the old velocity.
         velocity: Option<[f32; 3]>,
     },
-    /// Removes the body with this index. The indices of all later bodies decrease by 1.
+    /// Removes the body at this index, which lowers the index of each later body by 1.
     Remove(usize),
-    /// Adds a body or a cluster at the end of the list.
+    /// Adds a body or a cluster to the end of the list.
     Launch(Launch),
 }
 
@@ -38,7 +38,7 @@ pub enum EditKind {
 }
 
 impl EditKind {
-    /// Returns the name of the edit with an article, such as `the launch`, for use in a sentence.
+    /// Returns the name of the edit with its article, such as `the launch`, for use in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Self::Change => "the change",
@@ -69,7 +69,7 @@ pub struct Launch {
     pub velocity: [f32; 3],
     /// Mass of the new body or cluster, as a fraction of the total mass of all existing bodies.
     pub share: f32,
-    /// Radius of a cluster of [`CLUSTER`] bodies that share the mass; `None` launches a single body.
+    /// Radius of a cluster of [`CLUSTER`] bodies that share the mass; `None` to launch a single body.
     pub cluster: Option<f32>,
 }
 
@@ -83,7 +83,7 @@ pub struct Attractor {
     pub at: [f32; 3],
     /// Mass times the gravitational constant; negative to repel.
     pub strength: f32,
-    /// Softening length: the distance within which the force is weakened.
+    /// Softening length: at smaller distances, the force is weakened.
     pub reach: f32,
 }
 
@@ -100,7 +100,7 @@ pub struct SelectedBody {
     pub velocity: [f32; 3],
     /// Gravitational acceleration of the body, computed in double precision.
     pub acceleration: [f64; 3],
-    /// Energy ½ m v² + m Φ of the body, with the gravitational potential Φ at its position.
+    /// Energy ½ m v² + m Φ of the body, where Φ is the gravitational potential at its position.
     pub energy: f64,
 }
 
@@ -109,12 +109,12 @@ pub struct SelectedBody {
 pub struct GravitySample {
     /// Acceleration of a body at the position.
     pub acceleration: DVec3,
-    /// Potential energy per unit of mass at the position.
+    /// Potential energy per unit mass at the position.
     pub potential: f64,
 }
 
-/// Returns about `most` bodies `(x, y, z, m)` that represent all bodies. A quarter are the heaviest bodies. The rest are
-/// taken from the remaining bodies at regular intervals, with masses scaled up so that the total mass is unchanged.
+/// Returns a sample of about `most` bodies `(x, y, z, m)`. The heaviest bodies make up a quarter of the sample. The rest are
+/// picked at regular intervals from the remaining bodies; their masses are scaled up so that the total mass is unchanged.
 pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     if bodies.len() <= most {
         return bodies.to_vec();
@@ -135,8 +135,8 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     chosen
 }
 
-/// Returns the path of a light body through a constant gravity field: the start and at most `pieces` further positions,
-/// about `length` apart. The path stops before a position for which `ends` returns true. Uses kick–drift–kick steps.
+/// Computes the path of a light body in a static gravity field: the start and at most `pieces` further positions, about
+/// `length` apart. The path stops before the first position for which `ends` returns true. Uses kick–drift–kick steps.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),
     length: f64,

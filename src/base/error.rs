@@ -6,13 +6,13 @@ use std::fmt::{self, Display, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A [`std::result::Result`] whose error type is [`Error`] unless another type is given.
+/// A [`std::result::Result`] whose error type defaults to [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Any error of the library, with a message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A request is not allowed. The text says why, and which requests are allowed.
+    /// A request is not allowed. The text says why, and what is allowed instead.
     #[error("{}", Plain(.0, SENTENCE))]
     Invalid(String),
     /// A parameter was rejected.
@@ -41,7 +41,7 @@ pub enum Error {
         doing: &'static str,
         /// Label of the device on which the call failed.
         device: String,
-        /// Number that identifies the device (`compute::Device::key`); 0 if the device is not open yet.
+        /// Number that identifies the device (`compute::Device::key`); 0 if the device has not been opened yet.
         key: u64,
         /// Reason for the failure, as a sentence.
         reason: String,
@@ -51,17 +51,17 @@ pub enum Error {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Number of the invalid line, counted from 1.
+        /// Number of the invalid line, starting at 1.
         line: u64,
-        /// Description of the mistake and of the expected text.
+        /// Description of the mistake and of what was expected instead.
         what: String,
     },
     /// The text of a scene is invalid.
     #[error("{}{}", .line.map(|line| format!("line {line}: ")).unwrap_or_default(), Plain(.what, SENTENCE))]
     Scene {
-        /// Number of the invalid line, counted from 1; `None` if unknown.
+        /// Number of the invalid line, starting at 1; `None` if unknown.
         line: Option<u64>,
-        /// Description of the mistake and of the expected text.
+        /// Description of the mistake and of what was expected instead.
         what: String,
     },
     /// A file could not be read or written.
@@ -74,26 +74,26 @@ pub enum Error {
         /// Error that the operating system returned.
         source: io::Error,
     },
-    /// OpenGL or the window system failed. The text may end with the log of a shader compiler.
+    /// OpenGL or the window system failed. The text may end with a shader compiler's log.
     #[error("{:#}", Plain(.0, LOG))]
     Graphics(String),
 }
 
 impl Error {
-    /// Returns a function that turns an error of the operating system into [`Error::Io`]; `doing` is `read` or `write`.
+    /// Returns a closure that converts an operating system error to [`Error::Io`]; `doing` is `read` or `write`.
     pub fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { doing, path: path.clone(), source }
     }
 }
 
-/// Maximum number of characters of a sentence from outside the program that an error message shows.
+/// Maximum number of characters that an error message quotes from a sentence written outside the program.
 const SENTENCE: usize = 1000;
-/// Maximum number of characters of a compiler's log that an error message shows.
+/// Maximum number of characters that an error message quotes from a compiler's log.
 const LOG: usize = 1 << 16;
 
 /// Displays at most the given number of characters of an untrusted text. Escapes control characters, which could send
-/// commands to a terminal, and characters that change the text direction. `{:#}` keeps tabs and line breaks.
+/// commands to a terminal, and characters that change the text direction. `{:#}` leaves tabs and line breaks unescaped.
 pub struct Plain<T>(pub T, pub usize);
 
 impl<T: Display> Display for Plain<T> {
@@ -111,7 +111,7 @@ impl<T: Display> Display for Plain<T> {
     }
 }
 
-/// Returns whether a character is a control character or changes the direction of text (Unicode Standard Annex 9).
+/// Returns whether `character` is a control character or changes the text direction (Unicode Standard Annex 9).
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -2,38 +2,38 @@
 
 use crate::base::memory::Memory;
 
-/// Number of velocities of the D2Q9 lattice. Their order is rest, E, N, W, S, NE, NW, SW, SE.
+/// Number of velocities in the D2Q9 lattice, which are ordered as rest, E, N, W, S, NE, NW, SW, SE.
 pub const SPEEDS: usize = 9;
 
-/// For each of the nine lattice velocities, the share of the density that moves with it in a fluid at rest.
+/// Fraction of the density that moves at each of the nine lattice velocities in a fluid at rest.
 pub const WEIGHTS: [f64; SPEEDS] =
     [4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0];
 
-/// For each of the nine lattice velocities, the displacement (x, y) in one step, in cells.
+/// Displacement (x, y) of each of the nine lattice velocities in one step, in cells.
 pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
     [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
 
-/// Maximum number of cells in a grid. Kernels index the nine numbers of each cell with `uint`.
+/// Maximum number of cells in a grid. Kernels use a `uint` to index the nine numbers of each cell.
 pub const MAX_CELLS: usize = 1 << 28;
 
 /// Maximum number of tracers in a flow.
 pub const MAX_TRACERS: usize = 1 << 20;
 
-/// A grid with its solid cells. Cells are listed row by row from the bottom, each row from the left.
+/// A grid and its solid cells. Cells are stored row by row from the bottom, and each row from left to right.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Walls {
     /// Number of columns of the grid.
     pub nx: usize,
     /// Number of rows of the grid.
     pub ny: usize,
-    /// Whether each cell is solid.
+    /// For each cell, whether it is solid.
     pub solid: Vec<bool>,
     /// Characteristic length for the Reynolds number, in cells.
     pub length: f32,
 }
 
 impl Walls {
-    /// Creates a grid whose cell at (column, row) is solid if `solid(column, row)` returns true.
+    /// Creates a grid in which the cell at (column, row) is solid if `solid(column, row)` returns true.
     pub fn new(nx: usize, ny: usize, length: f32, mut solid: impl FnMut(usize, usize) -> bool) -> Self {
         let solid = (0..nx * ny).map(|i| solid(i % nx, i / nx)).collect();
         Self { nx, ny, solid, length }
@@ -49,12 +49,12 @@ impl Walls {
         self.solid.iter().filter(|solid| !**solid).count()
     }
 
-    /// Makes the cells within `radius` of the cell `middle` solid or free, as the kernel `paint` does.
+    /// Makes the cells within `radius` of the cell `middle` solid or free, like the kernel `paint`.
     pub fn paint(&mut self, middle: [i64; 2], radius: usize, solid: bool) {
         self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
     }
 
-    /// Returns whether a stroke would change any cell.
+    /// Returns whether `stroke` would change any cell.
     pub fn differ(&self, stroke: &Stroke) -> bool {
         let (middles, radius) = stroke.discs(self);
         middles.iter().any(|at| self.disc(*at, radius).any(|cell| self.solid[cell] != stroke.solid))
@@ -80,10 +80,10 @@ impl Walls {
 /// Placeholder position of a tracer that has not entered the flow yet.
 pub const WAITING: [f32; 2] = [-1.0; 2];
 
-/// State of a flow: tracers, and nine populations of each cell. A population is the density of fluid with one velocity.
+/// State of a flow: its tracers and the nine populations of each cell. A population is the density of fluid moving at one velocity.
 ///
-/// A population f is stored as its deviation h = f − w·ρ₀ from a fluid at rest of density ρ₀, which keeps more digits in
-/// f32: in a slow flow, h is about a millionth of f (Skordos 1993, Phys. Rev. E 48, 4823).
+/// A population f is stored as its deviation h = f − w·ρ₀ from a fluid at rest with density ρ₀. This preserves more digits
+/// in `f32`: in a slow flow, h is about a millionth of f (Skordos 1993, Phys. Rev. E 48, 4823).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow<T = f32> {
     /// Grid and solid cells of the flow.
@@ -92,21 +92,21 @@ pub struct Flow<T = f32> {
     pub rest: f32,
     /// Deviations h of the nine populations of each cell from a fluid at rest.
     pub cells: Vec<[T; SPEEDS]>,
-    /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that is not in the flow yet.
+    /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that has not entered the flow yet.
     pub tracers: Vec<[f32; 2]>,
     /// Number of steps computed so far, which also seeds the random placement of tracers.
     pub step: u32,
 }
 
 impl Flow {
-    /// Creates a fluid at rest, with this many tracers that have not entered the flow yet.
+    /// Creates a fluid at rest with the given number of tracers, none of which has entered the flow yet.
     pub fn at_rest(walls: Walls, density: f32, tracers: usize) -> Self {
         let cells = vec![[0.0; SPEEDS]; walls.cells()];
         Self { walls, rest: density, cells, tracers: vec![WAITING; tracers], step: 0 }
     }
 
-    /// Checks a flow from a file: the number of cells, and the positions of tracers. Non-finite deviations are valid: such a
-    /// flow has blown up; see [`Flow::has_blown_up`].
+    /// Checks the number of cells and the positions of the tracers in a flow read from a file. Accepts non-finite deviations,
+    /// which mean that the flow has blown up; see [`Flow::has_blown_up`].
     pub(crate) fn check(&self) -> Result<(), String> {
         let (cells, all) = (self.cells.len(), self.walls.cells());
         if cells != all || self.walls.solid.len() != all {
@@ -115,13 +115,13 @@ impl Flow {
         self.check_tracers(&self.tracers)
     }
 
-    /// Returns whether any free cell of the flow holds a non-finite value.
+    /// Returns whether any free cell contains a non-finite value.
     pub fn has_blown_up(&self) -> bool {
         let free = self.cells.iter().zip(&self.walls.solid).filter(|(_, solid)| !**solid);
         free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
     }
 
-    /// Checks that each of `tracers` is within the grid or [`WAITING`]; NaN is valid in a flow that has blown up.
+    /// Checks that each tracer is within the grid or [`WAITING`]; NaN is valid in a flow that has blown up.
     pub(crate) fn check_tracers(&self, tracers: &[[f32; 2]]) -> Result<(), String> {
         let Walls { nx, ny, .. } = self.walls;
         let is_inside = |[x, y]: &[f32; 2]| (0.0..nx as f32).contains(x) && (0.0..ny as f32).contains(y);
@@ -150,12 +150,12 @@ impl Flow {
 }
 
 impl<T: Copy + Into<f64>> Flow<T> {
-    /// Returns the nine populations of a cell: the densities of fluid with each velocity.
+    /// Returns the nine populations of a cell: the densities of the fluid moving at each lattice velocity.
     pub fn populations(&self, cell: usize) -> [f64; SPEEDS] {
         populations(&self.cells[cell].map(Into::into), self.rest)
     }
 
-    /// Returns the density of a cell, and its velocity in cells per step.
+    /// Returns the density of the fluid in a cell, and its velocity in cells per step.
     pub fn at(&self, cell: usize) -> (f64, [f64; 2]) {
         macroscopic(&self.populations(cell))
     }
@@ -167,17 +167,17 @@ impl<T: Copy + Into<f64>> Flow<T> {
     }
 }
 
-/// Returns the populations w·ρ₀ + h of a cell with the deviations h, where ρ₀ is `rest`.
+/// Converts the deviations h of a cell to the populations w·ρ₀ + h, where ρ₀ is `rest`.
 pub fn populations(deviations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
     std::array::from_fn(|k| WEIGHTS[k] * f64::from(rest) + deviations[k])
 }
 
-/// Returns the deviations f − w·ρ₀ of a cell with the populations f, where ρ₀ is `rest`.
+/// Converts the populations f of a cell to the deviations f − w·ρ₀, where ρ₀ is `rest`.
 pub fn deviations(populations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
     std::array::from_fn(|k| populations[k] - WEIGHTS[k] * f64::from(rest))
 }
 
-/// Returns the density Σ f of a cell, and its velocity Σ f·direction / Σ f in cells per step.
+/// Computes the density Σ f of a cell and its velocity Σ f·direction / Σ f, in cells per step.
 pub fn macroscopic(populations: &[f64; SPEEDS]) -> (f64, [f64; 2]) {
     let density: f64 = populations.iter().sum();
     let momentum = |axis: usize| -> f64 {
@@ -195,11 +195,11 @@ pub struct Image {
     pub height: usize,
     /// Value of each pixel; [`Image::WALL`] for a solid pixel.
     pub values: Memory<f32>,
-    /// Mapping of values to colours.
+    /// How values are mapped to colours.
     pub tones: Tones,
 }
 
-/// Mapping of an image's values to colours.
+/// How the values of an image are mapped to colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tones {
     /// No colours; only solid cells are shown.
@@ -216,7 +216,7 @@ pub enum Tones {
 /// A straight brush stroke that paints or erases obstacles. Coordinates go from -1 to 1 along the longer side of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
-    /// Start point of the brush stroke.
+    /// Starting point of the brush stroke.
     pub from: [f32; 2],
     /// End point of the brush stroke.
     pub to: [f32; 2],
@@ -224,13 +224,13 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether the stroke is the first of a mouse drag. Positions cannot show this, since the camera may move.
+    /// Whether this is the first stroke of a mouse drag. Positions alone cannot tell, because the camera may move.
     pub begins: bool,
 }
 
 impl Stroke {
-    /// Returns discs that cover the stroke: their centre cells, which may be outside of the grid, and their radius in
-    /// cells. The discs of an erasing stroke are closer together and one cell larger, so that no thin rim remains.
+    /// Returns discs that cover the stroke: the cells at their centres, which may be outside the grid, and their common
+    /// radius in cells. An eraser's discs are closer together and one cell larger, so that no thin rim remains.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
         let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
         let radius = (self.radius * to_cells).clamp(0.0, to_cells);
@@ -254,14 +254,14 @@ impl Stroke {
     }
 }
 
-/// Maximum number of discs that cover a brush stroke; a stroke drawn between two frames never needs more.
+/// Maximum number of discs that cover a brush stroke; strokes drawn between two frames never need more.
 const MOST_DISCS: f32 = 4096.0;
 
 impl Image {
     /// Value that marks a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the image values at the two ends of the colour map: percentiles of a sample, chosen to suit the `tones`.
+    /// Returns the values that map to the two ends of the colour map: percentiles of a sample, chosen to suit the `tones`.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

@@ -3,7 +3,7 @@
 /// SI prefixes from 10⁻⁹ to 10¹⁸. The empty prefix has index 3.
 const PREFIXES: [&str; 10] = ["n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 
-/// Formats a number with three significant digits and an SI prefix, to be followed by a unit: `18.4 G`.
+/// Formats a number with three significant digits and an SI prefix, such as `18.4 G`, to be followed by a unit.
 pub fn si(value: f64) -> String {
     let exponent = exponent(value, 3);
     let group = exponent.div_euclid(3).clamp(-3, 6);
@@ -12,14 +12,14 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.decimals$} {}", PREFIXES[(group + 3) as usize])
 }
 
-/// Formats a number with up to three significant digits, without trailing zeros, and an SI prefix: `200 M`, `1 G`.
+/// Formats a number with up to three significant digits, without trailing zeros, and an SI prefix, such as `200 M` or `1 G`.
 pub fn si_short(value: f64) -> String {
     let text = si(value);
     let (number, prefix) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{} {prefix}", without_zeros(number))
 }
 
-/// Formats a number with `digits` significant digits. Very large and very small numbers get an exponent.
+/// Formats a number with `digits` significant digits. Very large and very small numbers are written with an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     let exponent = exponent(value, digits);
     let last = digits as i32 - 1;
@@ -43,12 +43,12 @@ fn short(value: f64, digits: usize) -> String {
     format!("{}{exponent}", without_zeros(mantissa))
 }
 
-/// Removes trailing zeros from the fraction of a decimal number.
+/// Removes trailing zeros from the fractional part of a decimal number.
 fn without_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// Formats a whole number with thin spaces between groups of three digits.
+/// Formats a whole number with thin spaces that separate groups of three digits.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
@@ -61,7 +61,7 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// Returns the decimal exponent of `value` rounded to `digits` digits: 3 for 999.6, 0 for zero.
+/// Returns the decimal exponent of `value` after rounding to `digits` digits: 3 for 999.6 rounded to three digits, 0 for zero.
 fn exponent(value: f64, digits: usize) -> i32 {
     let text = format!("{value:.*e}", digits - 1);
     text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A fixed number of values in host memory, allocated by Rust or by a driver. Devices access a driver's memory faster.
+/// A fixed number of values in host memory, allocated by Rust or by a driver. Memory from a driver is faster for devices to access.
 ///
-/// The values keep their address when the `Memory` moves, and only the `Memory` gives access to them.
+/// The values stay at the same address when the `Memory` moves, and are accessible only through the `Memory`.
 pub struct Memory<T>(Box<dyn Owner<T>>);
 
 /// An owner of memory that dereferences to a slice.

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Effects that a change of a parameter can have, from the cheapest to the costliest.
+/// Effects that changing a parameter can have, from the cheapest to the most expensive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeEffect {
     /// The change affects the picture but not the simulation.
     View,
-    /// The change applies from the next step.
+    /// The change takes effect at the next step.
     Live,
-    /// The change rebuilds the kernels and keeps the state.
+    /// The change rebuilds the kernels but keeps the state.
     Rebuild,
     /// The change restarts the scene.
     Reseed,
@@ -21,9 +21,9 @@ pub enum ChangeEffect {
 /// How positions on a slider correspond to values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal distances on the slider are equal differences.
+    /// Equal distances on the slider correspond to equal differences between values.
     Linear,
-    /// Equal distances on the slider are equal ratios.
+    /// Equal distances on the slider correspond to equal ratios between values.
     Log,
 }
 
@@ -34,11 +34,11 @@ pub struct Info {
     pub key: &'static str,
     /// Name of the parameter in the panel.
     pub label: &'static str,
-    /// Help for the parameter in one sentence.
+    /// One-sentence help text for the parameter.
     pub help: &'static str,
     /// Unit of the value; empty if the value has no unit.
     pub unit: &'static str,
-    /// How a change of the parameter affects the simulation.
+    /// How changing the parameter affects the simulation.
     pub effect: ChangeEffect,
 }
 
@@ -59,16 +59,16 @@ impl Info {
     }
 }
 
-/// Name and help of an option of a [`Choice`].
+/// Name and help text of an option of a [`Choice`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opt {
     /// Name of the option in `--set`, files and the panel.
     pub name: &'static str,
-    /// Help for the option in one sentence.
+    /// One-sentence help text for the option.
     pub help: &'static str,
 }
 
-/// A parameter with a few named options: an enum, declared with `choice!`.
+/// A type of parameter with a few named options: an enum declared with `choice!`.
 pub trait Choice: Copy + PartialEq + 'static {
     /// All options, in the order in which the panel lists them.
     const OPTIONS: &'static [(Self, Opt)];
@@ -84,7 +84,7 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Declares an enum that implements [`Choice`]. The doc comment of each option is its help text.
+/// Declares an enum that implements [`Choice`]. The doc comment of each option becomes its help text.
 macro_rules! choice {
     ($(#[$of_enum:meta])* pub enum $name:ident { $($(#[doc = $help:literal])+ $option:ident = $text:literal,)+ }) => {
         $(#[$of_enum])*
@@ -103,19 +103,19 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// Reads or edits parameters. For each parameter, [`Params::visit`] calls the method for the parameter's type.
+/// Reads or edits parameters. For each parameter, [`Params::visit`] calls the method that handles the parameter's type.
 pub trait Visitor {
     /// Visits a numeric parameter with its accepted range and the scale of its slider.
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
     /// Visits a parameter that is either on or off.
     fn flag(&mut self, info: &Info, value: &mut bool);
-    /// Visits a parameter that is a [`Choice`]; `index` selects one of `options`.
+    /// Visits a parameter that is a [`Choice`]; `index` is the position of the chosen option in `options`.
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]);
 }
 
-/// A type that the value of a parameter can have: a number, a switch or a [`Choice`].
+/// A type that a parameter can have: a number, a switch or a [`Choice`].
 pub trait Value {
-    /// Accepted range and slider scale for numbers; `()` for other types.
+    /// Accepted range and slider scale of a number; `()` for other types.
     type Range;
 
     /// Calls the method of `visitor` that handles this type.
@@ -155,9 +155,9 @@ pub trait Params {
     fn visit(&mut self, visitor: &mut dyn Visitor);
 }
 
-/// Declares a struct of parameters, and implements `Default` and [`Params`] for the struct. A row is `/// help`, then `key:
-/// type = default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale.
-/// Unit and effect are optional; `hook` is a method that runs after each visit of the parameter.
+/// Declares a struct of parameters, and implements `Default` and [`Params`] for it. A row is `/// help`, then `key: type =
+/// default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale. The unit, the
+/// effect and the hook are optional; `hook` is a method that runs each time the parameter has been visited.
 macro_rules! parameters {
     ($(#[$meta:meta])* pub struct $params:ident {
         $(
@@ -193,14 +193,14 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// The value of a parameter, copied from its struct.
+/// A copy of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamValue {
-    /// Value of a parameter that is a number.
+    /// Value of a numeric parameter.
     Float(f32),
-    /// Value of a parameter that is either on or off.
+    /// Whether a switch is on.
     Flag(bool),
-    /// Name of the chosen option.
+    /// Name of the option that is chosen for a [`Choice`].
     Option(&'static str),
 }
 
@@ -225,19 +225,19 @@ impl serde::Serialize for ParamValue {
     }
 }
 
-/// Keys, effects and values of all parameters, in the order in which [`Params::visit`] visits the parameters.
+/// Keys, effects and values of all parameters, in the order in which [`Params::visit`] visits them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParamValues(Vec<(&'static str, ChangeEffect, ParamValue)>);
 
 impl ParamValues {
-    /// Copies the values of `params`. The borrow is mutable only because `Params::visit` needs it; no value changes.
+    /// Copies the values of `params`. The borrow is mutable only because `Params::visit` requires it; no value changes.
     pub fn collect(params: &mut (impl Params + ?Sized)) -> Self {
         let mut values = Self::default();
         params.visit(&mut values);
         values
     }
 
-    /// Returns the key and value of each parameter, in the order of visits.
+    /// Returns the key and value of each parameter, in the order in which the parameters were visited.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, ParamValue)> + '_ {
         self.0.iter().map(|&(key, _, value)| (key, value))
     }
@@ -255,12 +255,12 @@ impl ParamValues {
         }
     }
 
-    /// Returns only the parameters whose changes have the effect `effect`.
+    /// Returns only the parameters that have the given effect when changed.
     pub fn of(&self, effect: ChangeEffect) -> Self {
         Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
     }
 
-    /// Returns the key and new value of each parameter that differs in `new`, and the costliest effect of these changes.
+    /// Returns the key and new value of each parameter that differs in `new`, and the most expensive effect of these changes, if any.
     pub fn changes(&self, new: &ParamValues) -> (Vec<(&'static str, ParamValue)>, Option<ChangeEffect>) {
         let changed = || self.0.iter().zip(&new.0).filter(|(old, new)| old != new).map(|(_, new)| *new);
         (
@@ -290,7 +290,7 @@ impl Visitor for ParamValues {
     }
 }
 
-/// Reason why a parameter was not set. The parameter keeps its value.
+/// Reason why a parameter could not be set. The parameter keeps its value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SetError {
     /// No parameter has this key.
@@ -316,7 +316,7 @@ pub enum SetError {
 /// Sets the parameter `key` from text.
 ///
 /// # Errors
-/// Returns an error if there is no such parameter, or the parameter does not accept the text.
+/// Returns an error if the parameter does not exist or does not accept the text.
 pub fn set(params: &mut (impl Params + ?Sized), key: &str, text: &str) -> Result<(), SetError> {
     let mut setter = Setter { key, text: text.trim(), known: Vec::new(), outcome: None };
     params.visit(&mut setter);
@@ -365,12 +365,12 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Largest number of combinations at which [`combinations`] still returns all of them.
+/// Maximum number of combinations for which [`combinations`] returns all of them.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Returns combinations of the values of all switches, and of all choices that affect the simulation, as keys and texts
-/// for [`set`]. If there are more than `MOST_COMBINATIONS`, returns a selection that contains every pair of values.
-/// Numeric parameters and choices among numbers are left out.
+/// Returns combinations of the values of all switches and of all choices that affect the simulation, as keys and texts
+/// for [`set`]. If there are more than `MOST_COMBINATIONS`, returns a subset that contains every pair of values.
+/// Leaves out numeric parameters and choices whose options are numbers.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Switches(Vec<(&'static str, Vec<&'static str>)>);
     impl Visitor for Switches {
@@ -391,7 +391,7 @@ pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static st
     if all.len() > MOST_COMBINATIONS { covering(all) } else { all }
 }
 
-/// Returns all combinations that assign one of its values to each key.
+/// Returns all combinations in which each key is paired with one of its values.
 pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static str, V)>> {
     choices.iter().fold(vec![Vec::new()], |rows, (key, values)| {
         let with = |row: &Vec<_>, value: &V| [row.as_slice(), &[(*key, *value)]].concat();
@@ -399,8 +399,8 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns some of `rows` that together contain every pair of values that occurs in any row. Repeatedly takes the row
-/// with the most pairs that are still missing.
+/// Returns a subset of `rows` that contains every pair of values that occurs in any row. Repeatedly adds the row with
+/// the most pairs that are still missing.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

@@ -4,12 +4,12 @@ use crate::base::bodies::Bodies;
 use crate::base::error::{Error, Result};
 use crate::base::flow::Flow;
 
-/// Kind of matter that a mode simulates. File formats and diagnostics depend on the kind of matter.
+/// Kind of matter that a mode simulates, which determines the file formats and diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matter {
-    /// Bodies, which have energy and momentum; their files are CSV.
+    /// Bodies, which have energy and momentum and are stored in CSV files.
     Bodies,
-    /// A fluid on a grid; its files have the format of the UoB-HPC teaching code.
+    /// A fluid on a grid, stored in the file format of the UoB-HPC teaching code.
     Flow,
 }
 
@@ -57,7 +57,7 @@ impl<T: Copy + Default> State<T> {
     }
 }
 
-/// Defines functions that return the bodies or the flow in a state, or an error if the state holds the other kind.
+/// Defines methods that return the bodies or the flow in a state, or an error if the state is of the other kind.
 macro_rules! contents {
     ($kind:ident, $wrong:literal, $($name:ident($self:ident: $receiver:ty) -> $content:ty;)+) => {
         impl<T> State<T> {
@@ -90,7 +90,7 @@ contents! {
 }
 
 impl State {
-    /// Returns whether the state is a flow with non-finite values, which cannot recover. Bodies never count: see [`Bodies`].
+    /// Returns whether the state is a flow that has non-finite values and cannot recover. Always false for bodies: see [`Bodies`].
     pub fn has_blown_up(&self) -> bool {
         match self {
             Self::Bodies(_) => false,
@@ -101,7 +101,7 @@ impl State {
     /// Checks the values of a state that was read from a file.
     ///
     /// # Errors
-    /// Returns an error that names the first invalid value and the expected values.
+    /// Returns an error that names the first invalid value and says which values are valid.
     pub fn check(&self) -> std::result::Result<(), String> {
         match self {
             Self::Bodies(bodies) => bodies.check(),

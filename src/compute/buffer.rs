@@ -15,7 +15,7 @@ use super::pinned;
 use crate::base::error::{Error, Result};
 use crate::base::memory::Memory;
 
-/// Maximum size of one part of an upload, in bytes.
+/// Maximum size of each part of an upload, in bytes.
 const UPLOAD_BYTES: usize = 1 << 24;
 
 /// A fixed number of values of type `T` in the memory of a device.
@@ -72,7 +72,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues and submits a copy of `bytes` to `offset`. Takes ownership of `bytes`, because a hanging device may still read them later.
+    /// Queues and submits a copy of `bytes` to the byte `offset`. Takes ownership of `bytes`, because a hung device may still read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing to device memory";
         self.device.check(Call::Write, DOING)?;
@@ -121,8 +121,8 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(pending.wait()?.0[0])
     }
 
-    /// Queues a copy of the values to the host, which runs after all work that is already queued. Copies into `memory`
-    /// if its length fits, or else into newly allocated memory, which is pinned if possible.
+    /// Queues a copy of all values to the host, which runs after all work queued so far. Copies into `memory` if its length
+    /// matches, or otherwise into newly allocated memory, which is pinned if possible.
     ///
     /// Work that is queued later may run during the copy, so it must not write to this buffer before the copy has ended.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
@@ -135,7 +135,7 @@ impl<T: Pod + Send> Buffer<T> {
         unsafe { self.copy_into(0, memory) }
     }
 
-    /// Queues a copy to the host of as many values as `memory` holds, starting at `index`.
+    /// Queues a copy to the host of as many values as fit in `memory`, starting at `index`.
     ///
     /// # Safety
     /// The slice that `memory` dereferences to must stay in place when `memory` moves.

@@ -17,7 +17,7 @@ impl FoundDevice {
     /// Opens the device: creates a context and in-order queues, with profiling if the driver supports it.
     ///
     /// # Errors
-    /// Returns an error if the driver refuses, or the user's timeout is invalid.
+    /// Returns an error if the driver refuses to open the device, or if the timeout set by the user is invalid.
     pub fn open(self) -> Result<Device> {
         let context = open_context(std::slice::from_ref(&self))?;
         self.open_in(&context)
@@ -81,7 +81,7 @@ pub struct Device {
     /// Properties of the device.
     pub info: Arc<DeviceInfo>,
     platform: core::PlatformId,
-    /// Number, counted from 0, that distinguishes devices of the same name or the parts of a split device.
+    /// Number, starting at 0, that distinguishes devices with the same name or the parts of a split device.
     pub(super) instance: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
@@ -92,7 +92,7 @@ pub struct Device {
     programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,
     edits: Arc<Mutex<Arc<KernelEdits>>>,
-    /// Kernel files that were built since the last call of [`Device::take_built`].
+    /// Kernel files that have been built since the last call to [`Device::take_built`].
     built: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
@@ -101,7 +101,7 @@ pub struct Device {
 struct Health {
     /// Unique number, which is different each time a device is opened.
     key: u64,
-    /// Whether a wait for the device timed out. The program then no longer waits for the device, and does not release its objects.
+    /// Whether a wait for the device timed out. If so, the program stops waiting for the device and never releases its OpenCL objects.
     lost: AtomicBool,
     timeout: Duration,
     faults: FaultPlan,
@@ -109,7 +109,7 @@ struct Health {
 }
 
 impl Device {
-    /// Returns a description of the device that can be used to open it again.
+    /// Returns a description of the device from which it can be opened again.
     pub(super) fn found(&self) -> FoundDevice {
         let Self { platform, id, instance, .. } = *self;
         FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
@@ -120,12 +120,12 @@ impl Device {
         self.health.key
     }
 
-    /// Returns whether a wait for the device timed out, so that the device counts as lost.
+    /// Returns whether the device is lost, that is, whether a wait for the device timed out.
     pub fn is_lost(&self) -> bool {
         self.health.lost.load(Ordering::Relaxed)
     }
 
-    /// Injects `fault` into the `nth` call of the kind `call` from now on, counted from 1. Only for tests.
+    /// Injects `fault` into the `nth` call of the kind `call` from now on, counting from 1. For tests only.
     pub fn inject(&self, call: Call, nth: u32, fault: InjectedFault) {
         self.health.faults.arm(call, nth, fault);
     }
@@ -148,12 +148,12 @@ impl Device {
         }
     }
 
-    /// Returns the edited texts that replace kernel files on this device and its clones.
+    /// Returns the edits that replace kernel files on this device and its clones.
     pub fn edits(&self) -> Arc<KernelEdits> {
         lock(&self.edits).clone()
     }
 
-    /// Sets the edited texts that replace kernel files in programs built from now on.
+    /// Sets the edits that replace kernel files in programs built from now on.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         *lock(&self.edits) = edits.into();
     }
@@ -168,17 +168,17 @@ impl Device {
         lock(&self.programs)
     }
 
-    /// Removes from the cache the programs that were built from outdated kernel edits.
+    /// Removes from the cache all programs that were built from outdated kernel edits.
     pub fn forget_edits(&self) {
         self.program_cache().forget_edits_except(&self.edits());
     }
 
-    /// Returns the kernel files that were built for this device and its clones since the last call.
+    /// Returns the kernel files that have been built for this device and its clones since the last call.
     pub fn take_built(&self) -> BTreeSet<&'static str> {
         std::mem::take(&mut *lock(&self.built))
     }
 
-    /// Records that these kernel files were built; [`Device::take_built`] returns them.
+    /// Records that these kernel files were built, for [`Device::take_built`] to return.
     pub(super) fn note_built(&self, files: impl Iterator<Item = &'static str>) {
         lock(&self.built).extend(files);
     }
@@ -190,7 +190,7 @@ impl Device {
         unsafe { core::create_buffer(&self.context, flags, bytes, None::<&[u8]>) }.map_err(self.fail(doing))
     }
 
-    /// Submits the queued work, because other queues could otherwise wait for it forever. Returns an event that occurs when the work ends.
+    /// Submits the queued work, because other queues could otherwise wait for it forever. Returns an event that completes when the work ends.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;
@@ -201,7 +201,7 @@ impl Device {
         Ok(event)
     }
 
-    /// Waits for an event of the device. Returns the time at which the program noticed the event.
+    /// Waits for an event of the device. Returns the time at which the program noticed that the event had completed.
     pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
         self.finish_wait(self.start_wait(event), doing)
     }
@@ -214,7 +214,7 @@ impl Device {
         }
     }
 
-    /// Blocks until the event of `wait` occurs. A timeout marks the device as lost.
+    /// Blocks until the event of `wait` completes. A timeout marks the device as lost.
     pub(super) fn finish_wait(&self, wait: Wait, doing: &'static str) -> Result<Instant> {
         let hangs = self.injected_fault(Call::Wait, doing)? == Some(InjectedFault::Hangs);
         match if hangs { Wait::Never } else { wait }.finish(self.health.timeout) {
@@ -233,7 +233,7 @@ impl Device {
         }
     }
 
-    /// Returns a function that adds the device and the failed action `doing` to an OpenCL error.
+    /// Returns a closure that adds the device and the failed action `doing` to an OpenCL error.
     pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
         move |error| self.error(doing, explain(&error))
     }
@@ -247,7 +247,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a sentence that explains an OpenCL error and contains the name of its code.
+/// Returns a sentence that explains an OpenCL error and names its error code.
 fn explain(error: &core::Error) -> String {
     use core::Status as S;
     let Some(status) = error.api_status() else { return error.to_string().trim().to_owned() };

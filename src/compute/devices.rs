@@ -10,14 +10,14 @@ use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
 use crate::base::error::{Error, Result};
 
-/// Environment variable; its value `own` gives each device a separate context, to measure the benefit of shared contexts.
+/// Environment variable that gives each device its own context if set to `own`, to measure the benefit of shared contexts.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// One or more open devices, and the pool that they were chosen from.
+/// One or more open devices, and the pool from which they were chosen.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,
-    /// Index in the pool of each open device.
+    /// For each open device, its index in the pool.
     chosen: Vec<usize>,
     open: Vec<Device>,
 }
@@ -26,7 +26,7 @@ impl Devices {
     /// Opens the devices of `pool` with the indices `chosen`.
     ///
     /// # Errors
-    /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.
+    /// Returns an error if no device is chosen, an index is out of range, or a driver refuses to open a device.
     pub fn open(pool: impl Into<Arc<[FoundDevice]>>, chosen: &[usize]) -> Result<Self> {
         let pool = pool.into();
         let found: Vec<FoundDevice> = chosen.iter().filter_map(|&index| pool.get(index)).cloned().collect();
@@ -39,17 +39,17 @@ impl Devices {
     /// Opens all devices in `found`. [`Devices::choose`] can later choose some of them.
     ///
     /// # Errors
-    /// Returns an error if `found` is empty, or a driver refuses.
+    /// Returns an error if `found` is empty, or a driver refuses to open a device.
     pub fn all(found: Vec<FoundDevice>) -> Result<Self> {
         let chosen: Vec<usize> = (0..found.len()).collect();
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices with the indices `chosen` in the pool. Reuses the open devices if all of these are open;
-    /// otherwise opens all of them anew.
+    /// Returns the devices at the indices `chosen` in the pool. Reuses these devices if all of them are already open;
+    /// otherwise opens all of them again.
     ///
     /// # Errors
-    /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.
+    /// Returns an error if no device is chosen, an index is out of range, or a driver refuses to open a device.
     pub fn choose(&self, chosen: &[usize]) -> Result<Self> {
         let opened = |index: &usize| self.chosen.iter().position(|other| other == index);
         let open: Option<Vec<Device>> =
@@ -62,8 +62,8 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Opens all devices again except the device with the key `key`, because its failure may have broken a shared
-    /// context. Returns `None` if no device would remain, or if no device has this key.
+    /// Reopens all devices except the one with the key `key`, because its failure may have broken a shared context. Returns
+    /// `None` if no device would remain, or if no device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let others = self.chosen.iter().zip(&self.open).filter(|(_, device)| device.key() != key);
         let left: Vec<usize> = others.map(|(place, _)| *place).collect();
@@ -75,12 +75,12 @@ impl Devices {
         Ok(Some(devices))
     }
 
-    /// Returns the edited texts that replace kernel files on all of the devices.
+    /// Returns the edits that replace kernel files on all of the devices.
     pub fn edits(&self) -> Arc<KernelEdits> {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
 
-    /// Replaces kernel files with `edits` in programs built from now on, also on devices chosen later.
+    /// Replaces kernel files with `edits` in programs built from now on, including programs for devices chosen later.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         let edits = edits.into();
         self.open.iter().for_each(|device| device.set_edits(edits.clone()));
@@ -91,7 +91,7 @@ impl Devices {
         self.pool.iter().map(|found| &found.info)
     }
 
-    /// Returns the index in the pool of each open device.
+    /// Returns the index in the pool of every open device.
     pub fn chosen(&self) -> &[usize] {
         &self.chosen
     }
@@ -112,7 +112,7 @@ impl From<Device> for Devices {
 }
 
 /// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all of them. Other
-/// devices get separate contexts, because sharing has no benefit for them and makes remote devices fail together.
+/// devices get separate contexts: they gain nothing from sharing, and remote devices in one context would fail together.
 fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
     let shares = |found: &FoundDevice| {
         found.info.kind == DeviceKind::Gpu

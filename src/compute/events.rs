@@ -11,16 +11,16 @@ use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 use crate::base::error::{Error, Result};
 
-/// Argument for a command that starts without waiting for an event.
+/// Event argument for a command that does not wait for an event.
 pub(super) const NO_WAIT: Option<core::Event> = None;
-/// Argument for a command that creates no event.
+/// Event argument for a command that creates no event.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;
 
-/// Longest time that a device may take to respond. Work is submitted in parts of about a tenth of a second.
+/// Maximum time that a device may take to respond. Work is submitted in parts that take about a tenth of a second each.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Environment variable that sets a different timeout, in seconds, for emulators and tests.
 pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
-/// Shortest and longest timeout that users can set, in seconds. Other values are clamped.
+/// Minimum and maximum timeout that users can set, in seconds. Other values are clamped.
 const TIMEOUTS: [f64; 2] = [0.1, 1e6];
 
 /// Returns the timeout that applies to devices opened now, or an error if the user's timeout is invalid.
@@ -40,9 +40,9 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     }
 }
 
-/// Time at which the program noticed an event, or the driver's error.
+/// Time at which the program noticed that an event had completed, or the driver's error.
 type Outcome = Result<Instant, core::Error>;
-/// An event to wait for, and the channel for the outcome.
+/// An event to wait for, and the channel on which to send the outcome.
 type Job = (core::Event, Sender<Outcome>);
 
 /// Channel to the watchdog thread of a device. The first wait starts the thread.
@@ -51,7 +51,7 @@ pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
 /// A wait for an event, started by [`Waiter::begin`].
 pub(super) enum Wait {
-    /// The event had already occurred when the wait began, which was at this time.
+    /// The event had already completed when the wait began, at the time given here.
     Over(Instant),
     Pending(Receiver<Outcome>),
     /// A wait that never ends, because a test injected a fault or the device is lost.
@@ -59,7 +59,7 @@ pub(super) enum Wait {
 }
 
 impl Waiter {
-    /// Starts waiting for `event`, on the watchdog thread if the event has not occurred yet.
+    /// Starts waiting for `event`, using the watchdog thread if the event has not completed yet.
     pub(super) fn begin(&self, event: &core::Event) -> Wait {
         if core::event_is_complete(event).unwrap_or(false) {
             return Wait::Over(Instant::now());
@@ -90,7 +90,7 @@ fn spawn() -> Option<Sender<Job>> {
 }
 
 impl Wait {
-    /// Blocks until the event occurs. Returns `None` if it does not occur within `timeout`.
+    /// Blocks until the event completes. Returns `None` if it does not complete within `timeout`.
     pub(super) fn finish(self, timeout: Duration) -> Option<Outcome> {
         match self {
             Self::Over(at) => Some(Ok(at)),
@@ -104,8 +104,8 @@ impl Wait {
     }
 }
 
-/// Returns the time from the start of `first` to the end of `last`, both finished events, in seconds. Returns `None` if
-/// the device has no profiling, or reports an end no later than the start, as some drivers do for markers.
+/// Returns the time from the start of `first` to the end of `last` in seconds; both events must have completed. Returns `None`
+/// if the device lacks profiling, or reports an end that is not after the start, as some drivers do for markers.
 pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
     let start = core::get_event_profiling_info(first, ProfilingInfo::Start);
     let end = core::get_event_profiling_info(last, ProfilingInfo::End);

@@ -23,7 +23,7 @@ struct Transfer<'a> {
     /// Index of the device.
     device: usize,
     mem: &'a core::Mem,
-    /// Offset in the buffer where the first contiguous run to copy starts, in bytes.
+    /// Offset in the buffer at which the first contiguous run to copy starts, in bytes.
     offset: usize,
     /// Length of each contiguous run, in bytes.
     bytes: usize,
@@ -41,11 +41,11 @@ impl Transfer<'_> {
     }
 }
 
-/// Layout of a buffer with one row per body or grid row. A row may be split over several planes; each plane holds its rows contiguously.
+/// Layout of a buffer with one row per body or grid row. Rows may be split across several planes, each of which stores its part contiguously.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,
-    /// Number of bytes that one row has in each plane of the buffer.
+    /// Number of bytes that a row occupies in each plane of the buffer.
     bytes: usize,
     planes: usize,
     /// Number of bytes from the start of a plane to the start of the next plane.
@@ -59,7 +59,7 @@ impl<'a> Rows<'a> {
         Self { mem: &buffer.mem, bytes: each * size, planes, pitch: pitch * size }
     }
 
-    /// Describes a copy between the rows `rows` of a device's buffer and the staging memory from the offset `host` on.
+    /// Describes a copy between the rows `rows` of a device's buffer and the staging memory, starting there at the offset `host`.
     fn transfer(&self, device: usize, rows: Range<usize>, host: usize) -> Transfer<'a> {
         let Self { mem, bytes, planes: runs, pitch } = *self;
         Transfer { device, mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs, pitch, host }
@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
 /// A set of copies between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// For each device, by index: whether the exchange waits for it.
+    /// For each device, whether the exchange waits for it.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,
@@ -77,18 +77,18 @@ pub struct Exchange<'a> {
     len: usize,
 }
 
-/// Place of copied rows in the staging memory, as an offset in bytes.
+/// Location of copied rows in the staging memory, as an offset in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange between `devices` devices. It waits for the devices in `participants` and for those that copies use.
+    /// Returns an empty exchange among `devices` devices. It waits for the devices in `participants` and for every device used by a copy.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
     }
 
-    /// Adds a copy of rows from a device to the staging memory. Returns their slot, for [`Exchange::write`].
+    /// Adds a copy of rows from a device to the staging memory. Returns the slot of the rows, to be passed to [`Exchange::write`].
     pub fn read(&mut self, device: usize, from: Rows<'a>, rows: Range<usize>) -> Slot {
         let read = from.transfer(device, rows, self.len);
         self.participates[device] = true;
@@ -115,7 +115,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Staging memory on the host, which devices exchange data through; also holds the devices.
+/// Staging memory on the host, through which devices exchange data; also holds the devices.
 #[derive(Debug)]
 pub struct Staging {
     /// Two areas, used alternately: devices may still read one area while the next exchange fills the other area. When all
@@ -126,14 +126,14 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Creates empty staging memory for exchanges between `devices`. The memory is pinned for the first device.
+    /// Creates empty staging memory for exchanges among `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
         Self { areas: [Memory::default(), Memory::default()], turn: 0, devices }
     }
 
-    /// Runs an exchange: queues all reads, waits for them, and queues all writes.
+    /// Runs an exchange: queues all reads, waits for them to end, and queues all writes.
     ///
-    /// A device that takes part in exchange n but not in exchange n + 1 must finish its queue before exchange n + 2.
+    /// A device that participates in exchange n but not in exchange n + 1 must finish its queue before exchange n + 2.
     ///
     /// # Errors
     /// After the failure of a device, the contents of the written rows are unknown.
@@ -183,7 +183,7 @@ impl Staging {
         }
     }
 
-    /// Waits for all copies, and returns whether all have ended. The next use of a failed device will report its error again.
+    /// Waits for all copies, and returns whether all of them ended without errors. The next use of a failed device reports its error again.
     fn settle(&self) -> bool {
         let ends = self.devices.iter().map(|device| {
             device.submit().and_then(|end| device.wait(&end, "exchanging data between devices"))
@@ -195,8 +195,8 @@ impl Staging {
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
 ///
 /// # Safety
-/// `host` must point to as many bytes as the copy has. Until the copy has ended, these bytes must not be
-/// freed or changed, and during a read must not be used at all.
+/// `host` must point to at least as many bytes as are copied. Until the copy has ended, these bytes must not be freed or
+/// changed, and during a read they must not be accessed at all.
 unsafe fn transfer(device: &Device, copy: &Transfer, host: *mut u8, call: Call) -> Result<()> {
     let doing = if call == Call::Read { "reading from device memory" } else { "writing to device memory" };
     device.check(call, doing)?;

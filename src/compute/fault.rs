@@ -5,24 +5,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A kind of OpenCL call that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Allocating device memory.
+    /// Allocates device memory.
     Allocate,
-    /// Building a program.
+    /// Builds a program.
     Build,
-    /// Queueing a kernel.
+    /// Queues a kernel.
     Kernel,
-    /// Queueing a copy to the host.
+    /// Queues a copy to the host.
     Read,
-    /// Queueing a copy to the device.
+    /// Queues a copy to the device.
     Write,
-    /// Submitting queued commands to the device.
+    /// Submits queued commands to the device.
     Flush,
-    /// Waiting for an event.
+    /// Waits for an event.
     Wait,
 }
 
 impl Call {
-    /// Every kind of call.
+    /// All kinds of calls.
     pub const ALL: [Self; 7] =
         [Self::Allocate, Self::Build, Self::Kernel, Self::Read, Self::Write, Self::Flush, Self::Wait];
 }
@@ -38,17 +38,17 @@ pub enum InjectedFault {
     Options,
 }
 
-/// The fault that is planned for a device, if any: the kind of call, how many calls are left until the fault, and the fault.
+/// The fault planned for a device, if any: the kind of call, the number of calls left until the fault, and the fault itself.
 #[derive(Debug, Default)]
 pub(super) struct FaultPlan(Mutex<Option<(Call, u32, InjectedFault)>>);
 
 impl FaultPlan {
-    /// Plans `fault` for the `nth` call of this kind from now on, counted from 1.
+    /// Plans `fault` for the `nth` call of this kind from now on, counting from 1.
     pub(super) fn arm(&self, call: Call, nth: u32, fault: InjectedFault) {
         *self.plan() = Some((call, nth, fault));
     }
 
-    /// Counts a call, and returns the fault that is planned for this call, if any.
+    /// Counts a call, and returns the fault planned for this call, if any.
     pub(super) fn next(&self, call: Call) -> Option<InjectedFault> {
         let mut plan = self.plan();
         let (_, left, fault) = plan.as_mut().filter(|(planned, ..)| *planned == call)?;

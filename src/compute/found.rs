@@ -32,27 +32,27 @@ impl fmt::Display for DeviceKind {
 pub struct DeviceInfo {
     /// Number of the device, as printed by `gravitile devices` and accepted by `--device`.
     pub index: usize,
-    /// Name given by the driver.
+    /// Name reported by the driver.
     pub name: String,
-    /// Name of the OpenCL platform, which is a vendor's implementation.
+    /// Name of the OpenCL platform, that is, of a vendor's implementation of OpenCL.
     pub platform: String,
     /// Kind of processor.
     pub kind: DeviceKind,
-    /// Number of compute units: cores of a CPU, or for example streaming multiprocessors of a GPU.
+    /// Number of compute units, such as the cores of a CPU or the streaming multiprocessors of a GPU.
     pub compute_units: u32,
     /// Size of the global memory, in bytes.
     pub memory_bytes: u64,
     /// Size of the largest buffer that can be allocated, in bytes.
     pub max_alloc_bytes: u64,
-    /// Size of a work-group's local memory, in bytes.
+    /// Size of the local memory available to a work-group, in bytes.
     pub local_bytes: u64,
     /// Maximum number of work-items in a work-group.
     pub max_work_group: usize,
     /// Whether the device supports double precision.
     pub fp64: bool,
-    /// Version of the driver, as text.
+    /// Driver version, as text.
     pub driver: String,
-    /// Version of OpenCL that the device supports, as text.
+    /// OpenCL version that the device supports, as text.
     pub opencl: String,
 }
 
@@ -75,12 +75,12 @@ pub struct FoundDevice {
     pub info: DeviceInfo,
     pub(super) platform: core::PlatformId,
     pub(super) id: core::DeviceId,
-    /// Number, counted from 0, that distinguishes devices of the same name or the parts of a split device.
+    /// Number, starting at 0, that distinguishes devices with the same name or the parts of a split device.
     pub(super) instance: usize,
 }
 
 impl FoundDevice {
-    /// Reads the properties of a device. Returns `None` if the device is not available or does not report a necessary property.
+    /// Reads the properties of a device. Returns `None` if the device is unavailable or does not report a required property.
     pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
         let ask = |query| core::get_device_info(id, query).ok();
         let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();

@@ -15,13 +15,13 @@ use super::found::DeviceKind;
 use super::program::{Arg, Kernel, WorkRange};
 use crate::base::error::Result;
 
-/// Longest planned run time of a slice, in seconds. A slice is one launch of a kernel for a part of its work.
+/// Maximum planned run time of a slice, in seconds. A slice is a kernel launch that does part of the kernel's work.
 const SLICE_SECONDS: f64 = 0.05;
-/// Planned run time of a chunk, in seconds. A chunk consists of kernel launches that are submitted together.
+/// Planned run time of a chunk, in seconds. A chunk is a series of kernel launches that are submitted together.
 const CHUNK_SECONDS: f64 = 0.1;
 /// Maximum number of kernel launches in a chunk. With few bodies, the launches themselves take most of the time.
 const CHUNK_LAUNCHES: u32 = 1024;
-/// Minimum number of work-groups per compute unit in one kernel launch, so that the whole device is busy.
+/// Minimum number of work-groups per compute unit in one kernel launch, so that the whole device is kept busy.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
 /// A chunk: kernel launches that are submitted together.
@@ -41,9 +41,9 @@ pub struct Lane {
     rate: f64,
     /// Kernel launches that are queued but not submitted yet.
     open: Option<Chunk>,
-    /// Submitted chunks, each with an event that occurs after its last kernel.
+    /// Submitted chunks, each with an event that completes after its last kernel.
     under_way: VecDeque<(Chunk, core::Event)>,
-    /// Time at which the program noticed the end of the last chunk. Used for timing if the device has no profiling.
+    /// Time at which the program noticed the end of the last chunk. Used for timing if the device does not support profiling.
     last_end: Instant,
     seconds: f64,
 }
@@ -55,11 +55,11 @@ pub struct Pass<'a> {
     pub kernel: &'a Kernel,
     /// Arguments to pass to the kernel.
     pub args: &'a [Arg<'a>],
-    /// Number of work-items. The lane rounds this number up to whole work-groups.
+    /// Number of work-items, which the lane rounds up to a whole number of work-groups.
     pub items: usize,
     /// Number of work-items in a work-group.
     pub group: usize,
-    /// Cost of a work-item, in pairs of bodies; 0 if the pass is too cheap to divide and time.
+    /// Cost of a work-item, in pairs of bodies; 0 if the pass is too cheap to be divided and timed.
     pub cost: f64,
 }
 
@@ -85,7 +85,7 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the next part of `pass`, starting at the work-item `from`. Returns the number of the first work-item after this part.
+    /// Queues the next part of `pass`, starting at the work-item `from`. Returns the index of the first work-item after this part.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
         // Slices have equal lengths, because a short last slice would leave the device partly idle.
@@ -104,7 +104,7 @@ impl Lane {
         Ok(from + range.count)
     }
 
-    /// Queues the whole `pass`, divided into launches, and submits the queued launches whenever there are enough of them.
+    /// Queues the whole `pass`, divided into launches, and submits the queued launches whenever enough have accumulated.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -177,12 +177,12 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns the device time, in seconds, of the work that ended since the last call.
+    /// Returns how long the device took for the work that ended since the last call, in seconds.
     pub fn take_seconds(&mut self) -> f64 {
         std::mem::take(&mut self.seconds)
     }
 
-    /// Waits until the oldest submitted chunk has ended, and updates the estimate of the device's speed from it.
+    /// Waits until the oldest submitted chunk has ended, and uses its run time to update the estimate of the device's speed.
     fn retire(&mut self) -> Result<()> {
         let Some((Chunk { first, cost, .. }, last)) = self.under_way.pop_front() else { return Ok(()) };
         let end = self.device.wait(&last, "running a kernel")?;

@@ -11,24 +11,24 @@ use crate::base::error::Result;
 
 const DOING: &str = "copying between host and device";
 
-/// A function that owns the memory of a copy and turns it into the result.
+/// A closure that owns the memory of a copy and turns it into the result.
 type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 
 /// Host memory with unfinished copies to or from a device. [`Pending::wait`] returns the memory.
 ///
-/// No other code can access the memory before the copies have ended: dropping a `Pending` waits for the copies, and
+/// No other code can access the memory until the copies have ended: dropping a `Pending` waits for the copies, and
 /// leaks the memory if the wait fails.
 #[must_use = "dropping a pending copy waits for its end"]
 pub struct Pending<M> {
     device: Device,
     copies: Vec<core::Event>,
-    /// Function that makes the result after the copies have ended; `None` after it was called, moved to another
+    /// Closure that produces the result after the copies have ended; `None` once it has been called, moved to another
     /// `Pending`, or leaked.
     finish: Option<Finish<M>>,
 }
 
 impl<M: Send + 'static> Pending<M> {
-    /// Holds `memory` until the copies that signal the events `copies` have ended.
+    /// Keeps `memory` until the copies whose completion is signalled by the events `copies` have ended.
     pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }
@@ -48,7 +48,7 @@ impl<M: Send + 'static> Pending<M> {
         Pending { device: self.device.clone(), copies, finish }
     }
 
-    /// Waits for the copies. Returns the memory and the time that the device took for the copies, in seconds (`None` without profiling).
+    /// Waits for the copies. Returns the memory and the time that the device spent on the copies, in seconds (`None` without profiling).
     pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let ends = self.copies.first().cloned().zip(self.copies.last().cloned());
         self.settle()?;

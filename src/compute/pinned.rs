@@ -11,7 +11,7 @@ use super::events::{NO_EVENT, NO_WAIT};
 use crate::base::error::Result;
 use crate::base::memory::Memory;
 
-/// Allocates `len` values of zero in pinned memory, or in ordinary memory if the driver has no pinned memory left.
+/// Allocates `len` zeros in pinned memory, or in ordinary memory if the driver cannot provide pinned memory.
 pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memory<T> {
     match Pinned::new(device, len) {
         // SAFETY: the mapped values stay in place until `Pinned` is dropped, and nothing else uses them.
@@ -23,7 +23,7 @@ pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memor
     }
 }
 
-/// A buffer that the driver allocates in host memory and keeps mapped until dropped. OpenCL offers pinned memory only in this way.
+/// A buffer that the driver allocates in host memory and that stays mapped until dropped. OpenCL has no other way to get pinned memory.
 struct Pinned<T> {
     device: Device,
     mem: core::Mem,

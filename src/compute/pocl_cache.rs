@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Environment variable that names PoCL's cache folder. PoCL reads it at the first query for devices.
+/// Environment variable that names PoCL's cache folder. PoCL reads it when devices are first queried.
 const VARIABLE: &str = "POCL_CACHE_DIR";
 
-/// PoCL's usual cache folder, stored only if PoCL cannot write to it.
+/// PoCL's default cache folder; set only if PoCL cannot write to it.
 static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
 
 /// A folder that PoCL cannot write to.
@@ -22,10 +22,10 @@ struct Unusable {
     substitute: Option<PathBuf>,
 }
 
-/// Gives PoCL a private cache folder among the system's temporary files if its usual cache folder is not writable.
+/// Makes PoCL use a private folder in the system's temporary directory if PoCL's default cache folder is not writable.
 ///
 /// # Safety
-/// No other thread may run yet, because the environment is changed.
+/// No other thread may be running yet, because this function changes the environment.
 pub unsafe fn prepare_cache() {
     let folder = folder(|name| env::var_os(name));
     let Err(error) = probe(&folder) else { return };
@@ -37,7 +37,7 @@ pub unsafe fn prepare_cache() {
     UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
 }
 
-/// Returns a note for the user if [`prepare_cache`] had to choose another cache folder.
+/// Returns a note for the user if [`prepare_cache`] had to choose a different cache folder.
 pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
@@ -56,7 +56,7 @@ pub(super) fn refusal() -> Option<String> {
     ))
 }
 
-/// Returns the cache folder that PoCL would choose by itself; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
+/// Returns the cache folder that PoCL would choose by default; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
 fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(folder) = variable(VARIABLE) {
         return folder.into();
@@ -81,7 +81,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Creates a folder that only this user can access. Refuses another user's folder, because PoCL runs the code that the folder holds.
+/// Creates a folder that only this user can access. Rejects a folder owned by another user, because PoCL runs code from the folder.
 #[cfg(unix)]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -100,7 +100,7 @@ fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a folder among the temporary files, which other systems already keep private to the user.
+/// Creates a folder in the temporary directory, which systems other than Unix already keep private to the user.
 #[cfg(not(unix))]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     let folder = parent.join("gravitile-pocl");

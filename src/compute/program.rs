@@ -13,7 +13,7 @@ use super::found::DeviceKind;
 use super::source::{KernelSource, join, kernel_source};
 use crate::base::error::{Error, Result};
 
-/// The kernel function for 1/√x, in the form that is fastest on the device; see [`Program::build_with_root`].
+/// Source of the kernel function that computes 1/√x in the way that is fastest on the device; see [`Program::build_with_root`].
 pub const ROOT: KernelSource = kernel_source!("root.cl");
 
 /// A program that was built for a device and contains kernels.
@@ -23,8 +23,8 @@ pub struct Program {
     program: core::Program,
 }
 
-/// Compiler options, which allow fused multiply-adds but respect NaN. `-w` silences the message that PoCL prints for
-/// each loop that is not unrolled. Options that a compiler rejects are left out.
+/// Compiler options, which allow fused multiply-adds but preserve NaN. `-w` silences the message that PoCL prints for each
+/// loop that it does not unroll. Options that a compiler rejects are left out.
 const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
 
 /// The reason why a compiler refused a program.
@@ -35,7 +35,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the index of the build option that should be left out because it may have caused the refusal, if any.
+    /// Returns the index of the build option to leave out because it may have caused the refusal, if any.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
@@ -43,7 +43,7 @@ impl Refusal {
     }
 }
 
-/// Compiles OpenCL source. The outer error reports a failure of the device, the inner error a refusal by the compiler.
+/// Compiles OpenCL source. The outer error is a failure of the device; the inner error is a refusal by the compiler.
 fn compile(device: &Device, source: &CString, options: &CString) -> Result<Result<core::Program, Refusal>> {
     use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
     const DOING: &str = "building a program";
@@ -77,7 +77,7 @@ impl Program {
     /// Compiles `sources`, joined in order. Passes each of `defines` to the compiler as `-D name=value`.
     ///
     /// # Errors
-    /// Returns [`Error::Build`] with the compiler's log, which names file and line.
+    /// Returns [`Error::Build`] with the compiler's log, which names the file and the line.
     pub fn build(device: &Device, sources: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
         device.note_built(sources.iter().map(|source| source.file));
         // The fastest accurate 1/√x. A GPU's instruction is accurate; a CPU's, which Intel's compiler uses for
@@ -117,10 +117,10 @@ impl Program {
         Ok(Self { device: device.clone(), program })
     }
 
-    /// Compiles [`ROOT`] followed by `sources`. If the compiler rejects the assembly in `kernels/root.cl`, uses portable code.
+    /// Compiles [`ROOT`] followed by `sources`. If the compiler rejects the assembly in `kernels/root.cl`, falls back to portable code.
     ///
     /// # Errors
-    /// Returns [`Error::Build`] with the log of the first attempt if the compiler rejects both forms.
+    /// Returns [`Error::Build`] with the log of the first attempt if the compiler rejects both versions.
     pub fn build_with_root(
         device: &Device,
         sources: &[KernelSource],
@@ -163,15 +163,15 @@ impl Program {
 /// Argument to pass to a kernel.
 #[derive(Debug, Clone, Copy)]
 pub enum Arg<'a> {
-    /// Argument of the OpenCL type `__global` pointer: a buffer.
+    /// A buffer, passed as a `__global` pointer.
     Buffer(&'a core::Mem),
-    /// Argument of the OpenCL type `uint`.
+    /// A value of the OpenCL type `uint`.
     Uint(u32),
-    /// Argument of the OpenCL type `float`.
+    /// A value of the OpenCL type `float`.
     Float(f32),
-    /// Argument of the OpenCL type `float8`.
+    /// A value of the OpenCL type `float8`.
     Float8([f32; 8]),
-    /// Argument of the OpenCL type `float16`.
+    /// A value of the OpenCL type `float16`.
     Float16([f32; 16]),
 }
 
@@ -181,7 +181,7 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
     }
 }
 
-/// Range of work-items (global ids) that a kernel runs for.
+/// Range of work-items, identified by their global ids, for which a kernel runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkRange {
     /// Global id of the first work-item.
@@ -203,10 +203,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Checks that the kernel can run in work-groups of `group` items. `name` is the name of the kernel for error messages.
+    /// Checks that the kernel can run in work-groups of `group` work-items. Error messages call the kernel `name`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] with the largest possible size.
+    /// Returns [`Error::Invalid`] with the largest possible size if `group` is too large.
     pub fn check_work_group(&self, name: &str, group: usize) -> Result<()> {
         use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
         // NVIDIA's driver reports 256 for every kernel, but accepts the size that a kernel was compiled for.
@@ -229,10 +229,10 @@ impl Kernel {
         Ok(())
     }
 
-    /// Queues the kernel with the arguments `args`. The event, if given, times the run; queueing without an event is faster.
+    /// Queues the kernel with the arguments `args`. The event, if given, is used to time the run; queueing without an event is faster.
     ///
     /// # Errors
-    /// Returns an error if the arguments or the range do not fit.
+    /// Returns an error if the arguments or the range are not valid for the kernel.
     pub(super) fn enqueue(
         &self,
         range: WorkRange,

@@ -18,28 +18,28 @@ const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
 /// Duration of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
-/// Number of times that a micro-kernel is timed. The best timing counts.
+/// Number of timings of each micro-kernel, of which only the best counts.
 const TIMINGS: u32 = 8;
 /// Input of the micro-kernels. The compiler does not know this value, so it cannot compute the results in advance.
 const SEED: f32 = 0.75;
-/// Number of rounds after which a work-item fetches the same data again: few enough that the data stays in the first-level cache.
+/// Number of rounds after which a work-item fetches the same data again: small enough that the data stays in the first-level cache.
 const FETCHED: usize = 32;
 
-/// Peak rates of a device; `None` where a measurement failed.
+/// Peak rates of a device; a rate is `None` if its measurement failed.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Roofline {
-    /// Number of fused multiply-adds in `f32` per second.
+    /// Number of `f32` fused multiply-adds per second.
     pub multiply_adds_per_second: Option<f64>,
-    /// Number of reciprocal square roots in `f32` per second, computed in the device's fastest form.
+    /// Number of `f32` reciprocal square roots per second, computed in the way that is fastest on the device.
     pub roots_per_second: Option<f64>,
-    /// Number of bytes per second that work-items fetch from a cache when all work-items fetch the same data at the same time.
+    /// Number of bytes per second that work-items fetch from a cache when all of them fetch the same data at the same time.
     pub fetched_bytes_per_second: Option<f64>,
-    /// Number of bytes of global memory per second that a copy reads and writes, added together.
+    /// Number of bytes of global memory that a copy accesses per second, counting both reads and writes.
     pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures the peak rates of a device, which takes a few tenths of a second. Calls `failed` with each error.
+    /// Measures the peak rates of a device, which takes a few tenths of a second. Passes each error to `failed`.
     pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
         let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
         Self {
@@ -51,17 +51,17 @@ impl Roofline {
     }
 }
 
-/// A kernel that only repeats one operation, to measure the peak rate of this operation.
+/// A kernel that repeats a single operation, so that the peak rate of this operation can be measured.
 #[derive(Debug)]
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Number of independent columns of numbers per work-item, on CPUs and on other devices: enough to hide the latency
-    /// of an operation, but few enough for the registers.
+    /// Number of independent columns of numbers per work-item, first on CPUs, then on other devices: enough to hide the
+    /// latency of an operation, but few enough to fit in the registers.
     chains: [usize; 2],
-    /// Number of operations that a round unrolls on GPUs: enough to hide the cost of the loop, few enough for the instruction cache.
+    /// Number of operations unrolled per round on GPUs: enough to hide the cost of the loop, but few enough for the instruction cache.
     turns: usize,
-    /// How much one operation adds to the measured amount of work, such as its number of bytes.
+    /// Amount of work that one operation counts as, such as a number of bytes.
     counts: usize,
     work: Workload,
 }
@@ -69,11 +69,11 @@ pub struct MicroKernel {
 /// What a work-item does in one round of a micro-kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Workload {
-    /// Several arithmetic operations on numbers in registers.
+    /// Arithmetic: each round performs several operations on numbers in registers.
     Chains,
-    /// A fetch of one vector of the largest width from a cache, for each column of numbers.
+    /// Cached loads: for each column of numbers, the kernel loads one vector of the maximum width from a cache.
     Fetch,
-    /// A copy of one vector of the largest width in global memory; each round is a separate kernel launch.
+    /// Copies in global memory: each round is a separate kernel launch that copies vectors of the maximum width.
     Copy,
 }
 
@@ -91,9 +91,9 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Returns the micro-kernel `pairs` from `sources`, which are built after `kernels/roofline.cl`. One operation evaluates a
-    /// pair of bodies and counts as `sides` pairs; CPUs use `chains` columns. Each operation rotates the `coordinates` numbers
-    /// of the other body, so unrolling a multiple of `coordinates` operations needs no moves between registers.
+    /// Returns the micro-kernel `pairs`, defined in `sources`, which are built after `kernels/roofline.cl`. One operation evaluates
+    /// a pair of bodies and counts as `sides` pairs; CPUs use `chains` columns. Each operation rotates the `coordinates` numbers of
+    /// the other body, so no moves between registers are needed if a multiple of `coordinates` operations is unrolled.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,
@@ -112,9 +112,9 @@ pub struct Probe {
     kernel: Kernel,
     work: Workload,
     range: WorkRange,
-    /// Number of operations or bytes in a round, for all work-items together.
+    /// Number of operations or bytes per round, summed over all work-items.
     work_per_round: f64,
-    /// Output buffer and input buffer of the kernel.
+    /// Output buffer and input buffer of the kernel, in this order.
     buffers: [Buffer<f32>; 2],
     rounds: u32,
     timings: u32,
@@ -127,7 +127,7 @@ impl Probe {
         Self::for_kind(device, micro, device.info.kind)
     }
 
-    /// Builds `micro` in the form that suits devices of the kind `kind`. Every device can run every form.
+    /// Builds `micro` in the form that suits devices of the given kind. Every device can run every form.
     pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
         let (info, is_cpu) = (&device.info, kind == DeviceKind::Cpu);
         // Number of floats in a column, of columns per work-item, and of operations on each float in a round of `Chains`.
@@ -174,7 +174,7 @@ impl Probe {
     }
 
     /// Runs one timing, which takes about a hundredth of a second. Returns whether more timings are needed. The first
-    /// timings only determine how many rounds take this time.
+    /// timings only calibrate how many rounds fit in that time.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
         // Short timings are imprecise, and some drivers finish compiling during the first run.
@@ -199,7 +199,7 @@ impl Probe {
         Ok(self.best)
     }
 
-    /// Returns the numbers that the kernel computes in `rounds` rounds, for tests.
+    /// Returns the numbers that the kernel computes in `rounds` rounds. For tests.
     pub fn results(&self, rounds: u32) -> Result<Vec<f32>> {
         self.run(rounds)?;
         self.buffers[0].read()
@@ -224,7 +224,7 @@ impl Probe {
     }
 }
 
-/// Returns how many bytes a round copies: much more than the caches hold, but only a small part of the memory.
+/// Returns the number of bytes to copy per round: much more than the caches can hold, but only a small fraction of the memory.
 fn copied_bytes(device: &Device) -> usize {
     let wanted = match device.info.kind {
         DeviceKind::Cpu => 64 << 20,

@@ -12,7 +12,7 @@ use crate::base::error::{Error, Result};
 /// Returns the devices of all platforms: GPUs first, then accelerators, then CPUs.
 ///
 /// # Errors
-/// Returns an error if there is no device; the message tells why.
+/// Returns an error if there is no device; the message says why.
 pub fn list() -> Result<Vec<FoundDevice>> {
     // PoCL 3.1 reports no device to a thread that asks while another thread's query runs.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -76,8 +76,8 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
     }
 }
 
-/// Returns the devices that `wanted` lists, in this order and without repetition. `wanted` contains names separated by
-/// commas: numbers of [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
+/// Returns the devices listed in `wanted`, in that order and without duplicates. `wanted` is a comma-separated list of
+/// device numbers in [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
 ///
 /// # Errors
 /// Returns an error if a name matches no device.
@@ -105,7 +105,7 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
     Ok(chosen)
 }
 
-/// Returns all devices, and the index of each chosen device among them. If parts of a split device are chosen, returns only `chosen`.
+/// Returns all devices and the index of each chosen device. If parts of a split device are chosen, returns only `chosen` and its indices.
 ///
 /// # Errors
 /// Returns an error if there is no device.
@@ -126,7 +126,7 @@ pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.kind == DeviceKind::Cpu && device.driver.starts_with("5.0")
 }
 
-/// Splits the cores of the first CPU into equal parts. Each part becomes a sub-device.
+/// Splits the cores of the first CPU into equal parts, each of which becomes a sub-device.
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let invalid = |text: String| Err(Error::Invalid(format!("--devices {word}: {text}")));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {

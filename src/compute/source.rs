@@ -5,13 +5,13 @@ use std::ffi::CString;
 
 use ocl::core;
 
-/// Maximum number of programs in the cache, because a tuning run builds hundreds of programs that are never needed again.
+/// Maximum number of programs in the cache. Tuning builds hundreds of programs that are never needed again.
 const MOST_PROGRAMS: usize = 256;
 
 /// One file of OpenCL C, embedded in the executable.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource {
-    /// Path relative to `kernels/`, which compiler messages also show.
+    /// Path relative to `kernels/`, as shown in compiler messages.
     pub file: &'static str,
     /// Contents of the file.
     pub text: &'static str,
@@ -38,11 +38,11 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
 }
 
 /// Key of a program in the cache: its full source text and its `-D` options. Because the key contains the text, an
-/// edited kernel gets a different key than the original.
+/// edited kernel has a different key from the original.
 pub(super) type Key = (CString, CString);
 
-/// Cache of the programs built for a device, each with its source files, so that changing back to an earlier variant
-/// needs no build.
+/// Cache of the programs built for a device, each with its source files, so that switching back to an earlier variant
+/// does not require a new build.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 

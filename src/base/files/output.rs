@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::unfinished::Unfinished;
 use crate::base::error::{Error, Result};
 
-/// An output file that will be written later, at a path that was checked to be writable.
+/// An output file to be written later, at a path that is known to be writable.
 pub struct OutputFile {
     path: PathBuf,
 }
 
 impl OutputFile {
-    /// Checks that the file `path` can be written, so that a bad path is reported before long work. Leaves no file behind.
+    /// Checks that the file `path` can be written, so that a bad path is reported before any long computation. Leaves no file behind.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be written.
@@ -31,10 +31,10 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the file by calling `write`. Replaces an existing file only at the end; writes to a pipe or device directly.
+    /// Writes the file by calling `write`. Replaces an existing file only once the new one is complete; writes directly to a pipe or device.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if writing fails; an existing file then stays unchanged.
+    /// Returns [`Error::Io`] if writing fails; in that case, an existing file is left unchanged.
     pub fn save(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if fs::metadata(&self.path).is_ok_and(|there| !there.is_file()) {
             let file =
@@ -46,14 +46,14 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Writes `contents` to a new file, which replaces an existing file only when complete. Refuses pipes and devices.
+    /// Writes `contents` to a new file, which replaces an existing file only once complete. Rejects pipes and devices.
     pub(crate) fn replace(self, contents: &[u8]) -> Result<()> {
         let draft = self.draft()?;
         draft.file()?.write_all(contents).map_err(draft.error())?;
         draft.keep()
     }
 
-    /// Starts a file to be written piece by piece or by another program. An existing file is replaced only at the end.
+    /// Creates a file to be written in pieces or by another program. An existing file is replaced only once the new one is complete.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or if the path is a pipe or device.
@@ -72,12 +72,12 @@ impl OutputFile {
     }
 }
 
-/// A file that is written piece by piece. A complete file gets its final name; an incomplete file is discarded.
+/// A file that is written in pieces. It gets its final name only once it is complete; an incomplete file is discarded.
 #[derive(Debug)]
 pub struct Draft {
     file: Unfinished,
     target: PathBuf,
-    /// Final path of the file, as the user wrote it.
+    /// Final path of the file, as given by the user.
     path: PathBuf,
 }
 
@@ -87,8 +87,8 @@ impl Draft {
         self.file.file().try_clone().map_err(self.error())
     }
 
-    /// Prepares `command` to start a program that writes the file, and returns the path that the program must write to. If
-    /// the file has no name yet, this path is the program's standard output.
+    /// Sets up `command` to start a program that writes the file, and returns the path that the program must write to. If the
+    /// file has no name yet, the path refers to the program's standard output.
     pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]
@@ -109,24 +109,24 @@ impl Draft {
         self.file.finish(&self.target).map_err(error)
     }
 
-    /// Returns a function that adds the file's path to an I/O error.
+    /// Returns a closure that adds the file's path to an I/O error.
     pub fn error(&self) -> impl Fn(io::Error) -> Error + use<> {
         Error::io("write", &self.path)
     }
 }
 
-/// Calls `write` with a buffered writer for `file`, and flushes the buffer.
+/// Calls `write` with a buffered writer for `file`, then flushes the buffer.
 fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     write(&mut file)?;
     file.flush()
 }
 
-/// Set of names that are reserved for new files, so that two files written at the same time never get the same name.
+/// Set of names reserved for new files, so that two files written at the same time never get the same name.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Arc<Mutex<BTreeSet<PathBuf>>>);
 
-/// A reserved name for a new file. Dropping the `Name` ends the reservation.
+/// A reserved name for a new file. Dropping the `Name` releases the reservation.
 #[derive(Debug)]
 pub struct Name {
     path: PathBuf,

@@ -2,10 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-/// Maximum number of bytes of TOML outside of strings and comments. Parsing needs about a hundred times as much memory.
+/// Maximum number of bytes of TOML outside strings and comments. Parsing takes about a hundred times as much memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML in which only strings and comments may be long. An error holds the byte offset, if known, and a message.
+/// Parses TOML whose only long parts may be strings and comments. An error consists of the byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what =
@@ -15,7 +15,7 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<us
     ::toml::from_str(text).map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))
 }
 
-/// Returns the offset at which the number of bytes outside of strings and comments exceeds `most`, or `None` if it never
+/// Returns the offset at which the number of bytes outside strings and comments exceeds `most`, or `None` if it never
 /// does. Recognises strings as the parser does, even in invalid TOML.
 fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
     // A quote within a word does not begin a string.

@@ -9,10 +9,10 @@ use tempfile::NamedTempFile;
 /// A file that is being written. If the program ends before the file is complete, the file is discarded.
 #[derive(Debug)]
 pub(super) enum Unfinished {
-    /// A file without a name (`O_TMPFILE`, see open(2)), which the system discards when the program ends, even by SIGKILL.
+    /// An unnamed file (`O_TMPFILE`, see open(2)), which the system discards when the program ends, even if it is killed by SIGKILL.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// A file with a temporary name, used where nameless files are not available. SIGKILL leaves the file behind.
+    /// A file with a temporary name, used where unnamed files are not available. SIGKILL leaves the file behind.
     Named(NamedTempFile),
 }
 
@@ -57,7 +57,7 @@ impl Unfinished {
     }
 }
 
-/// Files without a name (`O_TMPFILE`) on Linux.
+/// Unnamed files (`O_TMPFILE`) on Linux.
 #[cfg(target_os = "linux")]
 mod nameless {
     use std::ffi::CString;
@@ -70,7 +70,7 @@ mod nameless {
 
     use super::{folder_of, temporary};
 
-    /// Creates a nameless file in `folder`. Returns `None` if the file system does not support this or /proc is missing.
+    /// Creates an unnamed file in `folder`. Returns `None` if the file system does not support unnamed files or /proc is missing.
     pub(super) fn open(folder: &Path) -> Option<File> {
         let mut options = File::options();
         // The umask restricts the permissions, as for any new file.
@@ -78,7 +78,7 @@ mod nameless {
         options.open(folder).ok().filter(|file| entry(file).exists())
     }
 
-    /// Gives the nameless `file` the name `path`; fails if `path` exists.
+    /// Gives the unnamed `file` the name `path`; fails if `path` exists.
     pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
         let from = CString::new(entry(file).into_os_string().into_vec())?;
         let to = CString::new(path.to_owned().into_os_string().into_vec())?;
@@ -90,7 +90,7 @@ mod nameless {
         }
     }
 
-    /// Copies the nameless `file` to `path`, replacing any existing file.
+    /// Copies the unnamed `file` to `path`, replacing any existing file.
     pub(super) fn copy(file: &File, path: &Path) -> io::Result<()> {
         let create = |path: &Path| File::options().write(true).create_new(true).open(path);
         let mut copy = temporary(folder_of(path), create)?;
@@ -98,7 +98,7 @@ mod nameless {
         copy.persist(path).map(drop).map_err(io::Error::from)
     }
 
-    /// Returns the path of `file` in /proc; users other than root need this path to call linkat(2).
+    /// Returns the path of `file` in /proc, which users other than root must use to call linkat(2).
     fn entry(file: &File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }

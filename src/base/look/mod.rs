@@ -59,13 +59,13 @@ choice! {
 }
 
 impl Size {
-    /// Returns the next larger size if `larger` is set, otherwise the next smaller size; `self` at the end of the list.
+    /// Returns the next larger size if `larger` is true, otherwise the next smaller one; returns `self` if there is no such size.
     pub fn next(self, larger: bool) -> Self {
         let at = if larger { self.index() + 1 } else { self.index().saturating_sub(1) };
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
-    /// Returns the size as a multiple of the recommended size, parsed from the option's name.
+    /// Returns the size as a multiple of the recommended size.
     pub fn factor(self) -> f32 {
         self.name().parse().unwrap_or(1.0)
     }
@@ -94,7 +94,7 @@ choice! {
 }
 
 impl Look {
-    /// Returns a look without a background or automatic effects, so that pictures can be compared.
+    /// Returns a look without background stars or automatic effects, so that pictures can be compared.
     pub fn plain() -> Self {
         Self { auto_exposure: false, bloom: BloomMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
     }

@@ -27,10 +27,10 @@ choice! {
 /// An sRGB colour: red, green and blue from 0 to 255.
 pub type Srgb = [u8; 3];
 
-/// Colours `0xRRGGBB` of the map `dusk`, at equal steps of L* from 46 to 97.
+/// Colours of the map `dusk` as `0xRRGGBB`, at equal steps of L* from 46 to 97.
 const DUSK: [u32; 7] = [0x3d5afe, 0x9668f6, 0xe9708c, 0xff9350, 0xffb75a, 0xffd78a, 0xfff6dd];
 
-/// Colours `0xRRGGBB` of the map `ice`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
+/// Colours of the map `ice` as `0xRRGGBB`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
 const ICE: [u32; 7] = [0x3d5ed7, 0x397de0, 0x3b9ce5, 0x44baeb, 0x69d5ee, 0x9febf3, 0xe7fafb];
 
 // Matplotlib's maps (Smith and van der Walt, 2015, CC0), after Matt Zucker's polynomials (2019, CC0), from their shares 0.25,
@@ -53,7 +53,7 @@ const INFERNO: [u32; 20] = [
 ];
 
 impl Palette {
-    /// Returns the map's colours `0xRRGGBB` at equal steps, from low to high values.
+    /// Returns the map's colours as `0xRRGGBB`, evenly spaced from low to high values.
     fn stops(self) -> &'static [u32] {
         match self {
             Self::Dusk => &DUSK,
@@ -65,7 +65,7 @@ impl Palette {
         }
     }
 
-    /// Returns the colour at `share` of the way along the map: 0 for the lowest value, 1 for the highest.
+    /// Returns the colour at the fraction `share` of the map, from 0 for the lowest value to 1 for the highest.
     pub fn colour(self, share: f32) -> Srgb {
         let stops = self.stops();
         let place = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Compares the middles and ends of Matplotlib's maps with the original tables.
+    /// Compares the middle and both ends of each Matplotlib map with the original tables.
     #[test]
     fn maps_match_the_original_maps() {
         for (palette, start, middle, end) in [
