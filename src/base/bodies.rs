@@ -17,7 +17,7 @@ pub struct Bodies<T = f32> {
     pub velocities: Vec<[T; 4]>,
 }
 
-/// Largest coordinate or speed that counts as finite. Squared distances within this limit stay below `f32::MAX`.
+/// Largest coordinate or speed that counts as finite. Within this limit, squared distances stay below `f32::MAX`.
 pub const FINITE_LIMIT: f32 = 1e18;
 
 /// Returns whether the body with this velocity is quarantined, that is, whether all three components are NaN.

@@ -207,7 +207,7 @@ pub enum Tones {
     None,
     /// Dark for 0, bright for the largest value.
     Rising,
-    /// Different hues for values below 0 and above 0.
+    /// Different hues for negative and positive values.
     Signed,
     /// Dark for the smallest value, bright for the largest.
     Spread,

@@ -107,7 +107,7 @@ pub(crate) use choice;
 pub trait Visitor {
     /// Visits a numeric parameter with its accepted range and the scale of its slider.
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
-    /// Visits a parameter that is either on or off.
+    /// Visits a parameter that can be on or off.
     fn flag(&mut self, info: &Info, value: &mut bool);
     /// Visits a parameter that is a [`Choice`]; `index` is the position of the chosen option in `options`.
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]);

@@ -23,7 +23,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Opens the devices of `pool` with the indices `chosen`.
+    /// Opens the devices at the indices `chosen` in `pool`.
     ///
     /// # Errors
     /// Returns an error if no device is chosen, an index is out of range, or a driver refuses to open a device.

@@ -11,7 +11,7 @@ use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 use crate::base::error::{Error, Result};
 
-/// Event argument for a command that does not wait for an event.
+/// Event argument for a command that waits for no event.
 pub(super) const NO_WAIT: Option<core::Event> = None;
 /// Event argument for a command that creates no event.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;

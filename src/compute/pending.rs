@@ -28,7 +28,7 @@ pub struct Pending<M> {
 }
 
 impl<M: Send + 'static> Pending<M> {
-    /// Keeps `memory` until the copies whose completion is signalled by the events `copies` have ended.
+    /// Keeps `memory` until all copies have ended; `copies` holds their events.
     pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }

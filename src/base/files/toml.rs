@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 /// Maximum number of bytes of TOML outside strings and comments. Parsing takes about a hundred times as much memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML whose only long parts may be strings and comments. An error consists of the byte offset, if known, and a message.
+/// Parses TOML of limited length, not counting strings and comments. An error consists of the byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what =
