@@ -60,12 +60,12 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Bytes that each body also takes in the host memory, which a CPU device shares: `f64` values while a scene is
+/// Number of bytes that each body also takes in host memory, which a CPU device shares: `f64` values while a scene is
 /// generated or checked, `f32` values, and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device. Plans for at most half of the device's memory,
-/// because new bodies are built while the old bodies still exist.
+/// Returns the largest number of bodies or cells that fit on a device. Allows for at most half of the device's memory,
+/// because new bodies are created before the old ones are freed.
 pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     let on_host = match device.kind {
         DeviceKind::Cpu => HOST_BYTES_PER_BODY,
@@ -102,7 +102,7 @@ pub(super) fn build(
     Ok(simulation)
 }
 
-/// Returns the devices that take part, each with its recipe. `resolved` holds the settings of the first device.
+/// Returns the devices that compute the steps, each with its recipe. `resolved` holds the settings for the first device.
 ///
 /// # Errors
 /// Returns an error if a device does not support the configuration.

@@ -26,7 +26,7 @@ pub struct Config {
     pub start: Arc<Scene>,
     /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices of the devices to use, in the list of available devices; if empty, uses the devices named on the command line.
+    /// Indices of the devices to use in the list of available devices. If empty, the devices named on the command line are used.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -104,7 +104,7 @@ impl Config {
         config
     }
 
-    /// Selects `scene` and sets the parameters that it specifies; all other parameters get their defaults.
+    /// Selects `scene` and sets the parameters that it specifies; all other parameters are reset to their defaults.
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         self.mode = self.mode.info().mode_for(scene);
         self.start = scene.clone();
@@ -116,7 +116,7 @@ impl Config {
         self.start.pace.unwrap_or(watched)
     }
 
-    /// Returns whether a change to `next`, which has the same mode and number of bodies, requires generating the scene anew.
+    /// Returns whether a change to `next`, which has the same mode and number of bodies, requires the scene to be generated again.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
         self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
@@ -131,7 +131,7 @@ impl Config {
         Self::of_file(file::load(path)?).map_err(named)
     }
 
-    /// Converts a parsed scene file to a configuration. Fields that the file does not set get the values of [`Config::new`].
+    /// Converts a parsed scene file into a configuration. Fields that the file does not set take their values from [`Config::new`].
     ///
     /// # Errors
     /// Returns an error if the mode, a parameter or a value is invalid.

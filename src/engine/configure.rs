@@ -14,7 +14,7 @@ use crate::base::params::ChangeEffect;
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {
-    /// Applies `config`: sets parameters at once if they can change during the simulation, and rebuilds kernels or
+    /// Applies `config`: sets parameters at once if they can change while the simulation runs, and rebuilds kernels or
     /// generates new bodies only if necessary. A suspended mode continues where it stopped. Returns the effect on the
     /// simulation, or `None` if nothing changed.
     ///
@@ -90,7 +90,7 @@ impl Engine {
         !config.devices.is_empty() && config.devices != self.devices.chosen()
     }
 
-    /// Suspends the current mode with its state `left`, then resumes or starts the mode of `config`.
+    /// Suspends the current mode, whose state is `left`, then resumes or starts the mode of `config`.
     fn switch_mode(
         &mut self,
         devices: Devices,
@@ -132,7 +132,7 @@ impl Engine {
         self.begin_scene(self.devices.clone(), self.config.clone(), self.resolved)
     }
 
-    /// Generates the scene of `config`, and starts to simulate it on `devices`.
+    /// Generates the scene of `config`, and starts simulating it on `devices`.
     fn begin_scene(&mut self, devices: Devices, config: Config, resolved: Resolved) -> Result<()> {
         let scene = SceneState::begin(config, resolved, self.seedings + 1);
         self.replace_simulation(devices, scene)?;
@@ -203,7 +203,7 @@ impl Engine {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the current kernels on a copy of the simulation, then rebuilds the simulation with them. Returns false if `goes_on` did.
+    /// Tests the current kernels on a copy of the simulation, then rebuilds the simulation with them. Returns false if `goes_on` returned false.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut scene = self.scene_state()?;
         scene.config.mode.unsettle(&mut scene.extra);

@@ -13,7 +13,7 @@ use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
 
-/// A simulation and the devices that it runs on; a [`Config`] sets it up and changes it.
+/// A simulation, which a [`Config`] sets up and changes, and the devices that it runs on.
 pub struct Engine {
     pub(super) devices: Devices,
     pub(super) config: Config,
@@ -21,13 +21,13 @@ pub struct Engine {
     pub(super) simulation: Box<dyn Simulation>,
     pub(super) clock: Clock,
     pub(super) is_backwards: bool,
-    /// Number of times that a scene has been generated or restored.
+    /// Number of times that a scene has been generated or restored so far.
     pub(super) seedings: u64,
     /// Saved states of the modes that the user switched away from.
     pub(super) suspended: Vec<SceneState>,
-    /// Kind of each manual edit, with the state before the edit; oldest first.
+    /// Kind of each manual edit and the state before it, oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
-    /// Whether the user edited the scene since its first step.
+    /// Whether the user has edited the scene since its first step.
     pub(super) is_edited: bool,
     pub(super) is_resumed: bool,
     /// Number of edits, parameter changes and undos so far.
@@ -35,14 +35,14 @@ pub struct Engine {
     /// Reference energy for measuring the energy drift; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
     pub(super) checkpoint: Checkpoint,
-    /// Whether something other than a step changed the state since the checkpoint.
+    /// Whether something other than a step has changed the state since the last checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Step and time at the start of the planned burst, until its first step is queued; then `None`.
+    /// Step and time at the start of the planned burst; `None` once its first step has been queued.
     pub(super) new_burst: Option<Clock>,
-    /// Whether the steps since the checkpoint are being computed again because a device was lost.
+    /// Whether the steps since the last checkpoint are being recomputed because a device was lost.
     pub(super) is_replaying: bool,
     pub(super) lost_devices: Vec<LostDevice>,
-    /// Total number of passes over all pairs or cells during all calls of [`Engine::run`].
+    /// Total number of passes over all pairs or cells in all calls to [`Engine::run`].
     pub(super) rounds_run: f64,
 }
 
@@ -93,7 +93,7 @@ impl Engine {
         self.suspended.iter().map(|scene| &scene.config)
     }
 
-    /// Plans a burst of steps, which [`Engine::advance`] runs, and sets the clock to the end of the burst. A backward burst stops at step 0.
+    /// Plans a burst of steps for [`Engine::advance`] to run, and sets the clock to the end of the burst. A backward burst stops at step 0.
     pub fn start(&mut self, steps: u32) {
         let Clock { step, .. } = self.clock;
         let dt = self.config.mode.time_step();
@@ -145,8 +145,8 @@ impl Engine {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns energy and momentum, and the relative energy drift since the first call after the start or a parameter
-    /// change (`None` in that first call and in modes that do not conserve energy). Blocks until the device is done.
+    /// Returns the energy and momentum, and the relative energy drift since the first call after the start or a parameter
+    /// change (`None` in that first call and in modes that do not conserve energy). Blocks until the device has finished.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
@@ -155,17 +155,17 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns what the last step did to the bodies `chosen`, and the exact result (see [`Simulation::sample`]). Waits for the device.
+    /// Returns the effect of the last step on the `chosen` bodies, with the exact effect (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
 
-    /// Returns the bodies or the flow. Blocks until the device is done.
+    /// Returns the bodies or the flow. Blocks until the device has finished.
     pub fn state(&mut self) -> Result<State> {
         self.retry(|simulation| simulation.state())
     }
 
-    /// Returns the bodies. Blocks until the device is done.
+    /// Returns the bodies. Blocks until the device has finished.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies.
@@ -173,7 +173,7 @@ impl Engine {
         self.state()?.into_bodies()
     }
 
-    /// Returns the values that the mode recorded in the steps of the last burst (see [`Simulation::series`]). Blocks until the device is done.
+    /// Returns the values that the mode recorded during the last burst (see [`Simulation::series`]). Blocks until the device has finished.
     pub fn series(&mut self) -> Result<Vec<f64>> {
         self.retry(|simulation| simulation.series())
     }
@@ -183,29 +183,29 @@ impl Engine {
         self.checkpoint.state.len()
     }
 
-    /// Returns the number of pairs or cells that a step computes, without repetitions by substeps.
+    /// Returns the number of pairs or cells that a step computes, not counting repetitions in substeps.
     pub fn work_in_step(&self) -> f64 {
         let mode = &self.config.mode;
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the average number of passes over all pairs or cells in a step of the last burst: more than one with substeps.
+    /// Returns the average number of passes over all pairs or cells per step of the last burst. Substeps make it greater than one.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }
 
-    /// Returns the total number of passes over all pairs or cells during all calls of [`Engine::run`].
+    /// Returns the total number of passes over all pairs or cells in all calls to [`Engine::run`].
     pub fn rounds_run(&self) -> f64 {
         self.rounds_run
     }
 
-    /// Queues copying the points to draw from the device into `points`, whose memory is reused (see [`Simulation::publish`]).
+    /// Queues a copy of the points to draw from the device into `points`, reusing its memory (see [`Simulation::publish`]).
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let mut points = Some(points);
         self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))
     }
 
-    /// Returns how long, in seconds, the device worked on the steps that ended since the last call.
+    /// Returns the time, in seconds, that the device spent on the steps that finished since the last call.
     pub fn take_seconds(&mut self) -> f64 {
         self.simulation.take_seconds()
     }
@@ -220,7 +220,7 @@ impl Engine {
         self.resolved
     }
 
-    /// Returns the devices that compute the steps. Values for `auto` are chosen for the first device.
+    /// Returns the devices that compute the steps. Settings left at `auto` are chosen to suit the first device.
     pub fn devices(&self) -> &Devices {
         &self.devices
     }

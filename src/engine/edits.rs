@@ -9,11 +9,11 @@ use crate::base::flow::Stroke;
 
 /// Maximum number of edits that can be undone.
 const MOST_UNDOS: usize = 32;
-/// Limit on the memory for undo, in bytes. The most recent edit can be undone even if its state exceeds the limit.
+/// Limit on the memory used for undo, in bytes. The most recent edit can be undone even if its state exceeds the limit.
 const UNDO_BYTES: usize = 256 << 20;
 
 impl Engine {
-    /// Applies an edit to the bodies. Blocks until the device is done. On an error nothing changes.
+    /// Applies an edit to the bodies. Blocks until the device has finished. On an error, nothing changes.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies or the edit is not possible.
@@ -35,15 +35,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Saves the current state for [`Engine::undo`], before an edit of the kind `before`. Blocks until the device is done.
+    /// Saves the current state for [`Engine::undo`], before an edit of the kind `before`. Blocks until the device has finished.
     pub fn remember(&mut self, before: EditKind) -> Result<()> {
         let past = self.scene_state()?;
         self.push_undo(before, past);
         Ok(())
     }
 
-    /// Restores the state and the time before the last edit. Returns false if there is no edit to undo. Blocks until the
-    /// device is done. On an error nothing changes.
+    /// Restores the state and the time from before the last edit. Returns false if there is no edit to undo. Blocks
+    /// until the device has finished. On an error, nothing changes.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {
@@ -65,7 +65,7 @@ impl Engine {
 
     /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). If `goes_on` is set,
     /// undo removes the stroke together with the previous stroke. Returns whether any cell changed. Blocks until the
-    /// device is done.
+    /// device has finished.
     ///
     /// # Errors
     /// Returns an error if the mode has no obstacles.
@@ -95,8 +95,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns mass, position and velocity of a body after the last complete burst, or `None` if the index is invalid.
-    /// [`Engine::complete_selected`] fills in the other fields. Blocks until the device is done.
+    /// Returns the mass, position and velocity of a body after the last complete burst, or `None` if the index is
+    /// invalid. [`Engine::complete_selected`] fills in the other fields. Blocks until the device has finished.
     pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
         if body >= self.size() {
             return Ok(None);
@@ -136,12 +136,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether the user edited the scene since its first step.
+    /// Returns whether the user has edited the scene since its first step.
     pub fn is_edited(&self) -> bool {
         self.is_edited
     }
 
-    /// Stores `past` for undo, and drops the oldest stored states that exceed the limits.
+    /// Stores `past` for undo, and drops the oldest stored states if the limits are exceeded.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();

@@ -18,7 +18,7 @@ static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 const MOST_BYTES: u64 = 1 << 20;
 /// Time between two checks of a folder for changes. Polling is cheap for a few files and works on every file system.
 const EVERY: Duration = Duration::from_millis(250);
-/// Name of the subfolder for the kernels if the chosen folder already contains other files.
+/// Name of the subfolder that holds the kernels if the chosen folder already contains other files.
 const FOLDER: &str = "gravitile-kernels";
 
 /// Returns the path (relative to `kernels/`) and the text of each built-in kernel.
@@ -51,7 +51,7 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Returns the folder of the kernels: `folder` itself or its subfolder [`FOLDER`].
+/// Returns the folder that holds the kernels: either `folder` itself or its subfolder [`FOLDER`].
 fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
 }
@@ -84,7 +84,7 @@ pub fn read(folder: &Path) -> Result<KernelEdits> {
     Ok(edits)
 }
 
-/// A thread that watches a folder of kernels for changes, until this value is dropped.
+/// Watches a folder of kernels for changes on a separate thread, until this value is dropped.
 #[derive(Debug)]
 pub struct Watch {
     /// The watched folder of kernels.

@@ -13,14 +13,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Maximum age of a checkpoint at the start of a burst of steps, with one device and with several devices. With one
-/// device, only a crash save uses the checkpoint; with several, the remaining devices continue from it after a loss.
+/// Maximum age of a checkpoint at the start of a burst of steps: first for one device, then for several devices. With one
+/// device, only a crash save uses the checkpoint; with several, the remaining devices continue from it if one is lost.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Taking checkpoints may use at most the fraction 1 / `CHECKPOINT_SHARE` of the running time.
+/// Taking checkpoints may take up at most 1 / `CHECKPOINT_SHARE` of the running time.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a new checkpoint before a burst of steps if the last one is too old or, with several devices, lacks a later change.
+    /// Takes a new checkpoint before a burst of steps if the last one is too old or, with several devices, does not include a later change.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -109,7 +109,7 @@ impl Engine {
         Ok(step)
     }
 
-    /// Finishes repeating the steps since the last checkpoint, if a lost device made this necessary.
+    /// Finishes recomputing the steps since the last checkpoint if the loss of a device made that necessary.
     pub(super) fn finish_replay(&mut self) -> Result<()> {
         while self.is_replaying {
             self.advance()?;
@@ -117,7 +117,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Finishes repeating steps if a device was lost, then calls `work`. Calls `work` again if a device fails and others remain.
+    /// Finishes recomputing steps if a device was lost, then calls `work`. Calls `work` again if a device fails and others remain.
     pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
             self.finish_replay()?;
@@ -128,7 +128,7 @@ impl Engine {
         }
     }
 
-    /// Returns the devices that were lost since the last call.
+    /// Returns the devices that have been lost since the last call.
     pub fn take_lost_devices(&mut self) -> Vec<LostDevice> {
         std::mem::take(&mut self.lost_devices)
     }

@@ -8,9 +8,9 @@ use crate::base::error::{Error, Result};
 use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
-    /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, its recipes are kept, so
-    /// that all later states are bit-identical to the states of an uninterrupted simulation. On another device, `auto`
-    /// settings prefer the measured recipes in `tuned`.
+    /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, the engine keeps the
+    /// recipes, so that all later states are bit-identical to those of an uninterrupted simulation. On another device,
+    /// `auto` settings prefer the measured recipes in `tuned`.
     ///
     /// # Errors
     /// Returns the errors of [`Engine::new`], or an error if the snapshot contradicts itself.
@@ -32,7 +32,7 @@ impl Engine {
         Ok(Self { seedings, suspended, baseline, is_resumed: true, ..engine })
     }
 
-    /// Replaces the current simulation with the simulation in a snapshot.
+    /// Replaces the current simulation with the one in `snapshot`.
     ///
     /// # Errors
     /// Returns the errors of [`Engine::resume`]; the current simulation then continues unchanged.
@@ -47,13 +47,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns a snapshot of the state after the last complete burst. Blocks until the device is done.
+    /// Returns a snapshot of the state after the last complete burst. Blocks until the device has finished.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         let shown = self.scene_state()?;
         Ok(self.snapshot_of(shown))
     }
 
-    /// Returns a snapshot of the last checkpoint, without using a device.
+    /// Returns a snapshot of the last checkpoint, without accessing a device.
     pub fn last_snapshot(&self) -> Snapshot {
         let Checkpoint { state, extra, clock, .. } = self.checkpoint.clone();
         let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Returns the complete state of the mode that is shown. Blocks until the device is done.
+    /// Returns the complete state of the current mode. Blocks until the device has finished.
     pub(super) fn scene_state(&mut self) -> Result<SceneState> {
         let (state, extra) = self.retry(|simulation| Ok((simulation.state()?, simulation.extra()?)))?;
         let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-/// Returns the name and the driver of a device, which identify it.
+/// Returns the name and the driver of a device, which together identify it.
 fn signature(device: &DeviceInfo) -> [String; 2] {
     [device.name.clone(), device.driver.clone()]
 }

@@ -14,14 +14,14 @@ use crate::modes::{Extra, Recipe};
 /// Position of a scene in time: step number and simulated time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
-    /// Number that identifies one start of the scene. It changes whenever the scene is generated anew or restored from a
-    /// snapshot.
+    /// Number that identifies one start of the scene. It changes whenever the scene is generated again or restored from
+    /// a snapshot.
     pub generation: u64,
     pub step: u64,
     pub time: f64,
 }
 
-/// A complete state between two bursts of steps; the simulation can continue from it after a device has failed.
+/// A complete state between two bursts of steps; the simulation can continue from it after a device fails.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     /// The bodies or the flow at the checkpoint.
@@ -30,7 +30,7 @@ pub struct Checkpoint {
     pub(super) clock: Clock,
     /// Time at which the checkpoint was taken.
     pub taken: Instant,
-    /// How long it took to copy the state from the devices.
+    /// Time taken to copy the state from the devices.
     pub(super) cost: Duration,
 }
 
@@ -40,18 +40,18 @@ impl Checkpoint {
     }
 }
 
-/// A device that failed and no longer takes part in the simulation.
+/// A device that failed and that the simulation no longer uses.
 #[derive(Debug)]
 pub struct LostDevice {
     /// The error that the device reported.
     pub error: Error,
     /// Index of the device in the list of available devices.
     pub place: usize,
-    /// Step of the checkpoint where the remaining devices continued.
+    /// Step of the checkpoint from which the remaining devices continued.
     pub step: u64,
 }
 
-/// Complete state of a scene, for undo, snapshots and suspended modes.
+/// Complete state of a scene, as kept for undo, snapshots and suspended modes.
 #[derive(Clone)]
 pub(super) struct SceneState {
     pub config: Config,
@@ -59,7 +59,7 @@ pub(super) struct SceneState {
     pub state: State,
     pub extra: Extra,
     pub clock: Clock,
-    /// Whether the user edited the scene since its first step.
+    /// Whether the user has edited the scene since its first step.
     pub is_edited: bool,
 }
 
@@ -71,7 +71,7 @@ impl SceneState {
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
     }
 
-    /// Converts a scene from a snapshot for use on `device`. Keeps its recipe if `device` wrote the snapshot (`is_same`).
+    /// Converts a scene from a snapshot for use on `device`. Keeps the scene's recipe if `device` wrote the snapshot (`is_same`).
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,
@@ -116,7 +116,7 @@ impl SceneState {
         Ok(Self { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns how much memory the state takes, in bytes.
+    /// Returns the size of the state in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let state = match &self.state {
             State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),

@@ -38,19 +38,19 @@ struct Winner {
     pairs_per_second: f64,
 }
 
-/// Contents of the file with the fastest kernel settings.
+/// Contents of the file that stores the fastest kernel settings.
 #[derive(Serialize, Deserialize)]
 struct Contents {
     version: u32,
     winners: Vec<Winner>,
 }
 
-/// Returns the size class of a number of bodies: the nearest power of two.
+/// Returns the size class for a number of bodies: the nearest power of two.
 fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
 }
 
-/// Returns a hash of the variant's source code. Other versions of Rust may hash differently; the kernels are then tuned again.
+/// Returns a hash of the variant's source code. Other versions of Rust may produce a different hash; the kernels are then tuned again.
 fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
     let sources = mode.sources(variant);
@@ -73,7 +73,7 @@ impl Winner {
 }
 
 impl Tuned {
-    /// Returns the path of the file with tuned kernel settings, or `None` if the user has no cache folder.
+    /// Returns the path of the file that stores tuned kernel settings, or `None` if the user has no cache folder.
     pub fn path() -> Option<PathBuf> {
         Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
     }
@@ -114,7 +114,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and the speed measured with `bodies` bodies, in pairs per second. Replaces older settings.
+    /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second. Replaces any older settings.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,

@@ -37,7 +37,7 @@ pub struct Trial {
     pub bodies: usize,
     /// Pairs or cells per second, as [`crate::modes::Work`] counts them.
     pub pairs_per_second: f64,
-    /// Whether the timing is rough, because another variant is much faster or a step takes very long.
+    /// Whether the timing is rough because another variant is much faster or because a step takes very long.
     pub is_rough: bool,
 }
 
@@ -56,7 +56,7 @@ impl Trial {
     }
 }
 
-/// Stores the fastest settings of each kernel variant in `tuned`, but ignores rough measurements.
+/// Stores the fastest settings of each kernel variant in `tuned`, ignoring rough measurements.
 pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
     let thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
     for Trial { recipe, bodies, pairs_per_second, .. } in Trial::best_of_each(&thorough) {
@@ -105,7 +105,7 @@ impl Study {
     }
 }
 
-/// The mode, bodies and device whose speed is measured.
+/// The mode, the bodies and the device to measure.
 struct Subject<'a> {
     device: &'a Device,
     mode: Box<dyn Mode>,
@@ -200,8 +200,8 @@ fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> 
     all
 }
 
-/// Measures the guessed settings of each variant. Then varies the fastest settings, one number at a time, until no
-/// variation is faster or the time is up.
+/// Measures the guessed settings of each variant. Then varies the fastest settings, one value at a time, until no
+/// variation is faster or the time limit is reached.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);
@@ -269,8 +269,8 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures every variant with increasing numbers of bodies, up to `most`. Stops measuring a variant before its steps
-/// would take too long.
+/// Measures every variant with increasing numbers of bodies, up to `most`. Stops measuring a variant once more bodies
+/// would make its steps too slow.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

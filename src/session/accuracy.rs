@@ -9,13 +9,13 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 use super::frame::{Rung, Stats};
 use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 
-/// Shortest time between two checks of the accuracy.
+/// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Fraction of the host's computing time that checks may take. A CPU device uses the same cores.
+/// Fraction of the host's computing time that checks may use. It is small because a CPU device shares the cores.
 const SHARE: f64 = 0.02;
-/// Smallest number of bodies in a check. If a check of so few bodies still takes longer than [`SHARE`] allows, checks become rarer.
+/// Smallest number of bodies in a check. If even a check of this size takes longer than [`SHARE`] allows, checks are made less often.
 const LEAST: usize = 32;
-/// Assumed time per pair of bodies before the first check, in seconds.
+/// Assumed time to check a pair of bodies, in seconds, until the first check has measured it.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
 /// Result of an accuracy check.
@@ -31,7 +31,7 @@ pub(super) struct AccuracyCheck {
     /// Channel that receives the result of the running check, and a token. Dropping the token cancels the check.
     running: Option<(Receiver<Verdict>, Arc<()>)>,
     next: Instant,
-    /// Largest fraction of the time that the checking thread may run: [`SHARE`] of all cores.
+    /// Largest fraction of the time for which the checking thread may run: [`SHARE`] times the number of cores.
     share: f64,
     seconds_per_pair: f64,
     /// Relative error that the last check of the current variant found, if any.
@@ -54,13 +54,13 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time; each takes `pairs` pairs to check.
+    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time. Checking one requires computing `pairs` pairs.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
-    /// Starts checking `sample`, which requires computing `pairs` pairs. `cost` is how long taking the sample delayed the steps.
+    /// Starts checking `sample`, which requires computing `pairs` pairs. `cost` is the time by which taking the sample delayed the steps.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());
@@ -76,7 +76,7 @@ impl AccuracyCheck {
         self.next = Instant::now() + EVERY.max(cost.mul_f64(1.0 / SHARE));
     }
 
-    /// Returns the channel that delivers the result of the running check; pass the result to [`AccuracyCheck::receive`].
+    /// Returns the channel that delivers the result of the running check. Pass the result to [`AccuracyCheck::receive`].
     pub(super) fn verdict(&self) -> Receiver<Verdict> {
         self.running.as_ref().map_or_else(never, |(verdict, _)| verdict.clone())
     }
@@ -102,13 +102,13 @@ impl AccuracyCheck {
         (self.running, self.relative_error) = (None, None);
     }
 
-    /// Starts the next check as soon as possible.
+    /// Makes the next check due immediately.
     pub(super) fn check_soon(&mut self) {
         self.next = Instant::now();
     }
 }
 
-/// Last measured speed and accuracy of each variant, with the mode and the number of bodies.
+/// Latest measured speed and accuracy of each variant, with the mode and the number of bodies.
 #[derive(Default)]
 pub(super) struct VariantLog(Vec<(&'static str, usize, Rung)>);
 

@@ -14,13 +14,13 @@ use crate::engine::snapshot::{EXTENSION, Snapshot};
 /// Message to the user after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
 
-/// State of the simulation's thread at the moment when it ends.
+/// State of the simulation's thread when it ends.
 pub(super) struct Ending {
     /// Whether some steps of the current frame have not been computed yet.
     pub is_bursting: bool,
     /// Whether the thread ends because of an error.
     pub has_failed: bool,
-    /// Files that the user asked for and that are not written yet, each with its camera position.
+    /// Files that the user asked for and that have not been written yet, each with its camera position.
     pub requested: Vec<(PathBuf, String)>,
     /// Last camera position, if there is a window.
     pub view: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Autosave {
     writer: Option<JoinHandle<()>>,
     /// Path of the autosave file, and the last known camera position.
     file: Option<(PathBuf, String)>,
-    /// Time at which the last autosave of this run began.
+    /// Start time of the last autosave of this run.
     saved: Option<Instant>,
 }
 
@@ -126,7 +126,7 @@ impl Autosave {
         }
     }
 
-    /// Waits until the snapshot that is being written is complete, if there is one.
+    /// Waits until the snapshot that is being written, if any, is complete.
     fn join_writer(&mut self) {
         if let Some(writer) = self.writer.take() {
             // A panic of the thread was already printed.
@@ -162,7 +162,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
     snapshot.save(file)
 }
 
-/// Creates the folder of the autosave file `path`, and renames the save that an earlier run left to its [`previous`] name.
+/// Creates the folder of the autosave file `path`, and renames the file that an earlier run left to its [`previous`] name.
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
@@ -178,7 +178,7 @@ pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }
 
-/// Returns the path of the crash save, which lies next to the autosave file `path`.
+/// Returns the path of the crash save, which is in the same folder as the autosave file `path`.
 pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }

@@ -23,7 +23,7 @@ pub struct Frame {
 pub struct Stats {
     /// Name of the mode.
     pub mode: &'static str,
-    /// Number of the scene start, which identifies this run of the scene. It increases with each start or restored snapshot.
+    /// Number that identifies this run of the scene. It increases whenever a scene is generated or restored from a snapshot.
     pub generation: u64,
     /// Number of steps since the scene began.
     pub step: u64,
@@ -37,13 +37,13 @@ pub struct Stats {
     pub work_group: usize,
     /// Values of the variant's compile-time parameters, by name.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Average number of pairs or cells computed in a step of this frame.
+    /// Average number of pairs or cells computed per step of this frame.
     pub work_in_step: f64,
     /// Number of steps between the last two frames.
     pub steps_per_frame: u32,
     /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
-    /// Time of one step on the device in ms, measured with profiling events if the device supports them.
+    /// Device time of one step, in ms; measured with profiling events if the device supports them.
     pub device_ms_per_step: f64,
     /// Fraction of the time that the device spent computing steps, over about the last second.
     pub device_busy: f64,
@@ -52,14 +52,14 @@ pub struct Stats {
     pub device_busy_overall: f64,
     /// Highest speed that the device can reach in this mode, in pairs or cells per second; `None` if it is unknown.
     pub limit: Option<f64>,
-    /// Time that it took to read the frame back from the device, in ms.
+    /// Time taken to read the frame back from the device, in ms.
     pub read_ms: f64,
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
     /// Number of manual edits that can be undone.
     pub undos: usize,
-    /// Kind of the last manual edit, which undo would revert first; `None` if there is nothing to undo.
+    /// Kind of the manual edit that undo would revert; `None` if there is nothing to undo.
     #[serde(rename = "last_deed")]
     pub last_edit: Option<EditKind>,
     /// Number of manual edits, parameter changes and undos so far.
@@ -67,29 +67,29 @@ pub struct Stats {
     pub changes: u64,
     /// Whether the simulation runs.
     pub running: bool,
-    /// Step that the simulation seeks; `None` without a seek.
+    /// Step that the simulation is seeking; `None` if no seek is in progress.
     pub goal: Option<u64>,
-    /// Name of the device that computes, or of the first one if there are several.
+    /// Name of the device that computes the steps, or of the first such device if there are several.
     pub device: Arc<str>,
     /// How several devices share the work; `None` for a single device.
     pub sharing: Option<Sharing>,
-    /// Energy and momentum, which may be some steps old; `None` before the first measurement.
+    /// Energy and momentum, which may be a few steps out of date; `None` before the first measurement.
     pub diagnostics: Option<Diagnostics>,
     /// Relative change of the energy since the scene began or a parameter was last changed; `None` if it is unknown.
     pub energy_drift: Option<f64>,
-    /// Relative error of a step against the f64 reference, over a sample of bodies (see
-    /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or without forces.
+    /// Relative error of a step against the f64 reference, measured on a sample of bodies (see
+    /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or if there are no forces.
     pub relative_error: Option<f64>,
-    /// Last measured speed and accuracy of the mode's variants with this number of bodies, in the order of their first use.
+    /// Latest measured speed and accuracy of each of the mode's variants with this number of bodies, in order of first use.
     pub ladder: Vec<Rung>,
     /// Number of bodies that are not drawn because their values are not finite.
     pub nonfinite: usize,
-    /// Step number and recorded value at some of the steps since the scene began, for a plot.
+    /// Data to plot: the step number and the recorded value of selected steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }
 
-/// Last measured speed and accuracy of a variant.
+/// Latest measured speed and accuracy of a variant.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Rung {
     /// Name of the variant.
@@ -106,13 +106,13 @@ impl Stats {
         self.work_in_step * self.steps_per_second
     }
 
-    /// Returns the speed in pairs or cells per second of device time, or `None` before a step was measured.
+    /// Returns the speed in pairs or cells per second of device time, or `None` if no step has been measured yet.
     pub fn device_work_per_second(&self) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
         (seconds > 0.0).then(|| self.work_in_step / seconds)
     }
 
-    /// Returns the device's speed as a fraction of [`Stats::limit`], or `None` if one of the two is unknown.
+    /// Returns the device's speed as a fraction of [`Stats::limit`], or `None` if either is unknown.
     pub fn share_of_limit(&self) -> Option<f64> {
         Some(self.device_work_per_second()? / self.limit?)
     }

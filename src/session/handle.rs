@@ -51,7 +51,7 @@ impl Session {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame and whether it is new. If it is new, this call also lets the simulation make the next frame.
+    /// Returns the newest frame and whether it is new. If it is new, this call also lets the simulation produce the next frame.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         let fresh = std::mem::take(&mut self.has_new_frame);
@@ -61,7 +61,7 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the newest frame without letting the simulation make another one; only [`Session::frame`] does that.
+    /// Returns the newest frame without letting the simulation produce another one; only [`Session::frame`] does that.
     pub fn newest(&mut self) -> &Frame {
         self.has_new_frame |= self.frames.update();
         self.frames.output_buffer_mut()
@@ -72,7 +72,7 @@ impl Session {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the notices that arrived since the last call. If the thread ended without reporting a failure, adds [`Notice::Failed`].
+    /// Returns the notices that have arrived since the last call. If the thread ended without reporting a failure, adds [`Notice::Failed`].
     pub fn notices(&mut self) -> Vec<Notice> {
         let mut notices: Vec<Notice> = self.notices.try_iter().collect();
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Number of points at which a series drops every second point. More points would not be visible in a plot.
+/// Number of points at which a series drops every other point. More points would make no visible difference in a plot.
 const MOST: usize = 512;
 
 /// The recorded points of one run of a scene.
@@ -45,7 +45,7 @@ impl History {
         }
     }
 
-    /// Returns the step and value of each point of a mode; returns no points if the recorded run is not `generation`.
+    /// Returns the step and value of each point of a mode, or no points if they were not recorded in the run `generation`.
     pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let series = self.0.get(mode).filter(|series| series.generation == generation);
         series.map(|series| series.points.clone()).unwrap_or_default()

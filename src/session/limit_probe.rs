@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 
-/// Time between two parts of a measurement. A part takes only about 10 ms, so that the animation does not stutter.
+/// Time between two parts of a measurement. Each part takes only about 10 ms, so that the animation does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// The measured limit of each mode, and unfinished measurements.
@@ -40,7 +40,7 @@ impl LimitProbe {
         })
     }
 
-    /// Discards all unfinished measurements, which take much memory, except the one of the mode `info`.
+    /// Discards all unfinished measurements, which take up a lot of memory, except the one for the mode `info`.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }

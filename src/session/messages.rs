@@ -22,7 +22,7 @@ pub enum Command {
     Configure(Box<Config>),
     /// Compute one step, then pause.
     Step,
-    /// Seek to this step as fast as possible, or stop seeking.
+    /// Seek to this step as fast as possible; `None` stops seeking.
     Seek(Option<u64>),
     /// Restart the scene from its first step.
     Restart,
@@ -38,25 +38,25 @@ pub enum Command {
     Undo,
     /// Write a snapshot after the steps of the current frame.
     SaveSnapshot(Save),
-    /// Use this file for autosaves: at each [`Command::SaveSnapshot`] without a path, and when the program ends.
+    /// Write autosaves to this file: at each [`Command::SaveSnapshot`] without a path, and when the program ends.
     SetAutosaveFile(PathBuf),
     /// Send the points to draw for this frame of a film. `None` requests the points for a picture that contains a snapshot.
     Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
-    /// Replace built-in kernels with these edited kernels.
+    /// Replace built-in kernels with these edited ones.
     EditKernels(KernelEdits),
-    /// Measure kernel settings for the scene while the simulation waits. Any other request of the user ends the study.
+    /// Measure kernel settings for the scene while the simulation waits. Any other user request ends the study.
     StartStudy(Study),
     /// End the running study.
     StopStudy,
-    /// Measure energy and momentum more often if `true`, because their plot is visible; measure less often if `false`.
+    /// Measure energy and momentum more often while their plot is visible (`true`), or less often while it is hidden (`false`).
     WatchEnergy(bool),
-    /// Set the time between two pictures on the screen, which limits the number of steps per frame.
+    /// Set the interval between displayed frames. It limits the number of steps per frame.
     SetFrameInterval(Duration),
     /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
     AcknowledgeLoss,
-    /// Report that the window took the newest frame, so that the simulation may make the next frame.
+    /// Report that the window has taken the newest frame, so that the simulation may produce the next one.
     FrameTaken,
     /// End the simulation. Contains the last camera position if there is a window.
     Quit(Option<String>),
@@ -92,7 +92,7 @@ impl Command {
         self.is_bookkeeping() || matches!(self, Self::SaveSnapshot(Save { path: None, .. }))
     }
 
-    /// Returns whether the window sends the command by itself, without a request of the user.
+    /// Returns whether the window sends the command on its own, without a user request.
     fn is_bookkeeping(&self) -> bool {
         matches!(
             self,
@@ -104,7 +104,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, so that the current steps are useless. `reseeds` decides this for configurations.
+    /// Returns whether the command replaces the bodies, which makes the current steps unnecessary. `reseeds` decides this for configurations.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -129,13 +129,13 @@ pub type Moment = (u64, u64, u64);
 /// Messages from the simulation's thread to the window. Frames are sent separately.
 #[derive(Debug)]
 pub enum Notice {
-    /// A requested configuration is not possible, so the current configuration stays.
+    /// A requested configuration cannot be applied, so the current configuration stays in effect.
     Rejected {
-        /// The reason why the configuration is not possible.
+        /// The reason why the configuration cannot be applied.
         error: Error,
         /// The requested configuration.
         wanted: Box<Config>,
-        /// The configuration that stays current.
+        /// The configuration that stays in effect.
         current: Box<Config>,
     },
     /// One of several devices failed, and the remaining devices continue.
@@ -173,7 +173,7 @@ pub enum Notice {
         path: PathBuf,
         /// Whether the user asked for the file; false for an autosave.
         is_asked_for: bool,
-        /// The moment of the simulation that the snapshot holds.
+        /// The moment of the simulation that the snapshot captures.
         moment: Moment,
         /// `Ok` if the file was written, or else the error.
         outcome: Result<()>,
@@ -184,16 +184,16 @@ pub enum Notice {
         config: Box<Config>,
         /// Configurations of the suspended modes in the snapshot.
         left: Vec<Config>,
-        /// The camera position that is stored in the snapshot.
+        /// The camera position stored in the snapshot.
         view: String,
     },
     /// A snapshot could not be opened, and the simulation continues unchanged.
     ResumeRefused(Error),
     /// The points that [`Command::Capture`] requested.
     Captured(Box<Capture>),
-    /// Edited kernels are now in use. If they were refused with an error, the previous kernels stay in use.
+    /// Edited kernels are now in use. If they were rejected with an error, the previous kernels stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
-    /// Completed fraction of a study, from 0 to 1, and its newest measurement.
+    /// Completed fraction of a study, from 0 to 1, and its latest measurement.
     StudyProgress(f32, Trial),
     /// A study was completed or stopped.
     StudyEnded {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Time over which speeds are averaged: long enough to be steady, short enough to follow a slider.
+/// Time over which speeds are averaged: long enough for steady values, short enough to respond to a slider.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// Measures how many steps are computed, and how long the device works, per second of wall-clock time.
@@ -47,7 +47,7 @@ impl RateCounter {
         }
     }
 
-    /// Returns the speeds over about the last second.
+    /// Returns the average speeds over about the last second.
     pub(super) fn rates(&self) -> Rates {
         let (Some(first), Some(last)) = (self.notes.front(), self.notes.back()) else {
             return Rates::default();

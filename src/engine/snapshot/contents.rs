@@ -16,7 +16,7 @@ pub struct Snapshot {
     pub device: [String; 2],
     /// Camera as text, in the format of `Camera::to_words`; empty without a window.
     pub view: String,
-    /// The visible scene, then the suspended scenes of other modes. There is at least one scene.
+    /// The visible scene, followed by the suspended scenes of other modes. Never empty.
     pub runs: Vec<Run>,
 }
 
@@ -29,7 +29,7 @@ pub struct Run {
     pub recipe: RecipeRecord,
     /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
     pub generated: Option<usize>,
-    /// Whether the user edited the scene since its first step.
+    /// Whether the user has edited the scene since its first step.
     pub is_edited: bool,
     /// Number of steps since the scene began.
     pub step: u64,
@@ -39,9 +39,9 @@ pub struct Run {
     pub baseline: Option<f64>,
     /// The bodies or the flow of the scene.
     pub state: State,
-    /// Data besides `state` that the solver carries from step to step.
+    /// Data that the solver carries over from step to step in addition to `state`.
     pub extra: Extra,
-    /// Recorded value of each step since the scene began, such as the mean speed of a fluid; may be empty.
+    /// Value recorded at each step since the scene began, such as the mean speed of a fluid; may be empty.
     pub series: Vec<f64>,
 }
 

@@ -33,7 +33,7 @@ use super::room::{MOST_BYTES, Room};
 use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 
-/// Version of the file format. It increases when older programs cannot read newer files.
+/// Version of the file format. It increases whenever older programs can no longer read new files.
 pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
 /// Size of the magic bytes and the version, in bytes. The checksum follows.
@@ -43,7 +43,7 @@ const HEADER: usize = COVERED + 8;
 const _: () = assert!(cfg!(target_endian = "little"), "lists are written in the byte order of memory");
 
 impl Snapshot {
-    /// Writes the snapshot to `path` through a temporary file. On an error an existing file does not change.
+    /// Writes the snapshot to `path` through a temporary file. If an error occurs, an existing file is left unchanged.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written, or is a pipe or device.
@@ -75,12 +75,12 @@ impl Snapshot {
         summary().map_err(|error| in_file(path, &error))
     }
 
-    /// Decodes a snapshot from the bytes of a file, with the checks of [`Snapshot::load`].
+    /// Decodes a snapshot from the bytes of a file, performing the same checks as [`Snapshot::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
     }
 
-    /// Returns the bytes that [`Snapshot::save`] writes.
+    /// Returns the bytes that [`Snapshot::save`] would write.
     ///
     /// # Errors
     /// Returns an error if the snapshot is too large.
@@ -89,7 +89,7 @@ impl Snapshot {
     }
 }
 
-/// Puts the path of the file in front of an error's message.
+/// Prefixes an error's message with the path of the file.
 pub(super) fn in_file(path: &Path, error: &Error) -> Error {
     Error::Invalid(format!("{}: {error}", path.display()))
 }
@@ -141,7 +141,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
 /// The checksum, length and limits from the header of a snapshot file.
 struct Header {
     crc: u32,
-    /// Uncompressed length of manifest and lists, in bytes.
+    /// Uncompressed length of the manifest and the lists, in bytes.
     length: u64,
     room: Room,
 }
@@ -221,7 +221,7 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
     Ok(snapshot)
 }
 
-/// Unpacks the manifest, and returns it with its length in bytes.
+/// Unpacks the manifest, and returns it along with its length in bytes.
 fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     let cut_off = |_| wrong("the snapshot is damaged: its description cannot be unpacked");
     let mut count = [0; 4];

@@ -22,7 +22,7 @@ use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
 use crate::scene::{self, Origin, Scene, file};
 
-/// The manifest of a snapshot: everything in it except lists of numbers.
+/// The manifest of a snapshot: everything except its lists of numbers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
@@ -41,7 +41,7 @@ struct RunManifest {
     /// Name of the scene.
     scene: String,
     title: String,
-    /// Text of the scene file without bodies and walls; empty for a built-in scene.
+    /// Text of the scene file without its bodies and walls; empty for a built-in scene.
     file: String,
     params: BTreeMap<String, String>,
     variant: Option<String>,
@@ -63,7 +63,7 @@ struct RunManifest {
     grid: Option<GridManifest>,
     /// Grid of the scene's own walls; `None` if the scene defines no walls.
     walls: Option<GridManifest>,
-    /// Field that makes reading fail on unknown keys, because serde cannot combine `deny_unknown_fields` with `flatten`.
+    /// Makes reading fail on unknown keys; needed because serde cannot combine `deny_unknown_fields` with `flatten`.
     #[serde(flatten, skip_serializing, deserialize_with = "refuse_unknown")]
     _unknown: (),
 }
@@ -82,7 +82,7 @@ struct GridManifest {
     ny: usize,
     length: f32,
     step: u32,
-    /// Density of the fluid at rest, which `deviations` is relative to; `None` in old files, whose list `cells` holds full populations.
+    /// Density of the fluid at rest, to which `deviations` refers; `None` in old files, whose list `cells` holds full populations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<f32>,
 }
@@ -111,10 +111,10 @@ impl GridManifest {
     }
 }
 
-/// Function that reads a list of a given name and length in bytes into a boxed `Vec` of its elements.
+/// Function that reads a list with the given name and length in bytes into a boxed `Vec` of its elements.
 type ReadList = fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>;
 
-/// Length that a list in a snapshot must have, and the function that reads it.
+/// Required length of a list in a snapshot, and the function that reads the list.
 struct Expected {
     bytes: RangeInclusive<u64>,
     read: ReadList,
@@ -130,7 +130,7 @@ impl Expected {
     }
 }
 
-/// Reads the list `name`, which has `bytes` bytes. Fills memory only as data arrives, in case the stated length is wrong.
+/// Reads the list `name`, which is `bytes` bytes long. Allocates memory only as data arrives, in case the stated length is wrong.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
     let no_memory = || wrong(format!("there is not enough memory for its data {name:?} ({bytes} bytes)"));
@@ -187,7 +187,7 @@ impl Manifest {
         Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
     }
 
-    /// Checks before reading that the lists fit their scenes and the length of the file. Returns the total length of the lists in bytes.
+    /// Checks, before the lists are read, that they fit their scenes and the length of the file. Returns their total length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!(

@@ -55,7 +55,7 @@ impl Extent {
     }
 }
 
-/// The simulation that was read from a snapshot file or a picture.
+/// A simulation read from a snapshot file or a picture.
 #[derive(Debug, Clone)]
 pub enum Carried {
     /// A complete state, so that the simulation can continue where it stopped.
@@ -158,7 +158,7 @@ fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
     }
 }
 
-/// Returns the scene with only the file names of its paths, because the names of folders are private.
+/// Returns the scene with each path reduced to its file name, because folder names are private.
 fn anonymous(run: &Run) -> Run {
     let mut run = run.clone();
     let scene = &run.config.start;

@@ -1,11 +1,11 @@
 //! Limits on the size of snapshots.
 
-/// Maximum size of a snapshot, compressed or not, in bytes.
+/// Maximum size of a snapshot in bytes, both compressed and uncompressed.
 pub const MOST_BYTES: u64 = 1 << 35;
 
-/// Maximum size of a manifest, in bytes. Scenes of orbits are text of up to a million lines of 64 bytes.
+/// Maximum size of a manifest, in bytes. A scene made of orbits is text, with up to a million lines of 64 bytes each.
 const MOST_MANIFEST: u64 = 1 << 26;
-/// Largest compression ratio of deflate (zlib's technical notes, "Maximum Compression Factor").
+/// Largest compression ratio of deflate (see "Maximum Compression Factor" in zlib's technical notes).
 const MOST_RATIO: u64 = 1032;
 
 /// Limits on the number of bytes that compressed data may unpack to.
@@ -16,17 +16,17 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns the maximum length of the unpacked manifest, in bytes. Text shrinks to about a tenth of its length.
+    /// Returns the maximum length of the unpacked manifest, in bytes. Text compresses to about a tenth of its length.
     pub(super) fn manifest(self) -> u64 {
         (self.packed.saturating_mul(32)).saturating_add(1 << 20).min(MOST_MANIFEST)
     }
 
-    /// Returns the maximum length of unpacked lists of bodies, in bytes. Positions hardly shrink, but equal masses do.
+    /// Returns the maximum length of unpacked lists of bodies, in bytes. Positions hardly compress, but equal masses compress well.
     pub(super) fn bodies(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 26)
     }
 
-    /// Returns the maximum length of unpacked lists of a flow, in bytes. Flows at rest shrink to almost nothing.
+    /// Returns the maximum length of unpacked lists of a flow, in bytes. Flows at rest compress to almost nothing.
     pub(super) fn flows(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }

@@ -7,7 +7,7 @@ use crate::engine::config::Config;
 use crate::session::messages::{Command, Notice};
 
 impl Worker {
-    /// Starts the next burst of steps. If there are no steps to compute, ends a seek at its goal, or pauses at step 0.
+    /// Starts the next burst of steps. If there are no steps to compute, ends a seek that has reached its goal, or pauses at step 0.
     pub(super) fn start_burst(&mut self) -> Result<()> {
         if let Some(goal) = self.stepper.goal {
             self.set_direction(goal < self.step())?;
@@ -38,7 +38,7 @@ impl Worker {
     }
 
     /// Completes the current burst of steps before a command that uses the state. Returns false if a later command
-    /// replaces the state anyway. A command to resume a snapshot does not count, because its file may be invalid.
+    /// replaces the state anyway. A command to resume from a snapshot does not count, because its file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -70,7 +70,7 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst of steps while receiving commands. Returns false if a command makes the steps useless or the program quits.
+    /// Computes the current burst of steps while receiving commands. Returns false if a command makes the steps unnecessary or if the program quits.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();
@@ -83,8 +83,8 @@ impl Worker {
         Ok(true)
     }
 
-    /// Seeks the step `goal`. An earlier step is reached backwards in time or by a restart, whichever takes fewer steps.
-    /// After manual edits only the way backwards is possible, because a restart would lose the edits.
+    /// Seeks to the step `goal`. Reaches an earlier step by running backwards or by restarting, whichever takes fewer
+    /// steps. After manual edits, only running backwards is possible, because a restart would lose the edits.
     pub(super) fn seek(&mut self, goal: u64) -> Result<()> {
         if !self.settle()? {
             return Ok(());
@@ -140,7 +140,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends a seek that reached its goal, and pauses at step 0 when time goes backwards.
+    /// Ends a seek that has reached its goal, and pauses at step 0 when time runs backwards.
     fn check_arrival(&mut self) -> Result<()> {
         let step = self.step();
         if self.stepper.goal == Some(step) {

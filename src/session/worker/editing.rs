@@ -2,7 +2,7 @@
 
 use crate::base::edit::Attractor;
 
-/// The user's pointer while it attracts or repels bodies.
+/// An attraction or repulsion of bodies by the user's pointer.
 pub(super) struct Attraction {
     pub attractor: Attractor,
     /// Number of computed steps that the attraction has not been applied to yet.
@@ -16,16 +16,16 @@ pub(super) struct Attraction {
 pub(super) struct EditState {
     /// Index of the selected body, whose properties each frame reports; `None` without a selection.
     pub selected: Option<usize>,
-    /// `None` if the window knows the current indices of the bodies; otherwise whether a frame with these indices was published.
+    /// `None` if the window knows the current body indices; otherwise, whether a frame with these indices has been published.
     renumbered: Option<bool>,
-    /// The attraction by the user's pointer, if there is one.
+    /// The attraction by the user's pointer, if any.
     pub attraction: Option<Attraction>,
     /// Whether the next brush stroke continues the last one, so that undo removes both.
     pub stroke_goes_on: bool,
 }
 
 impl EditState {
-    /// Returns whether the window may still use outdated indices of bodies, because bodies were removed or replaced.
+    /// Returns whether the window may still use outdated body indices, because bodies were removed or replaced.
     pub(super) fn is_renumbered(&self) -> bool {
         self.renumbered.is_some()
     }
@@ -40,7 +40,7 @@ impl EditState {
         self.renumbered = self.renumbered.filter(|is_published| !is_published);
     }
 
-    /// Records that `body` was removed, so that later bodies have new indices.
+    /// Records that `body` was removed, which shifts the indices of all later bodies.
     pub(super) fn removed(&mut self, body: usize) {
         self.renumbered = Some(false);
         self.selected = match self.selected {
@@ -54,7 +54,7 @@ impl EditState {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts, moves or ends the attraction by the pointer, and returns an attraction that ended. A mode without bodies cannot start one.
+    /// Starts, moves or ends the attraction by the pointer. Returns the attraction if it ended. Modes without bodies cannot start one.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

@@ -8,7 +8,7 @@ use crate::base::params::ChangeEffect;
 use crate::session::messages::Notice;
 
 impl Worker {
-    /// Applies an edit to the bodies, but ignores it if it names a body and the window still uses outdated indices.
+    /// Applies an edit to the bodies. Ignores an edit of a single body while the window may still use outdated indices.
     pub(super) fn edit(&mut self, edit: Edit) -> Result<()> {
         let is_late = self.edits.is_renumbered() && !matches!(edit, Edit::Launch(_));
         if is_late || !self.settle()? {
@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Forgets results that an edit made outdated, or reports that the edit was refused. A lost device is detected at its next use.
+    /// Discards the results that an edit made outdated, or reports that it was refused. A lost device is detected when next used.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
@@ -60,7 +60,7 @@ impl Worker {
         }
     }
 
-    /// Adds or removes obstacles between two bursts of steps. All strokes of one mouse movement are undone together.
+    /// Adds or removes obstacles between two bursts of steps. All strokes of a single mouse drag are undone together.
     pub(super) fn paint(&mut self, stroke: Stroke) -> Result<()> {
         if !self.settle()? {
             return Ok(());
@@ -77,7 +77,7 @@ impl Worker {
         }
     }
 
-    /// Starts, moves or ends the attraction of the bodies by the pointer.
+    /// Starts, moves or ends the attraction of bodies to the pointer.
     pub(super) fn set_attractor(&mut self, attractor: Option<Attractor>) -> Result<()> {
         let is_settled = attractor.is_some() || self.edits.attraction.is_none() || self.settle()?;
         let has_bodies = self.config().mode.info().work.tools.is_ok();

@@ -11,25 +11,25 @@ use crate::session::rates::RateCounter;
 
 /// Largest fraction of the time that measuring energy and momentum may take.
 const ENERGY_SHARE: f64 = 0.01;
-/// Energy and momentum are not measured if measuring would delay the steps by more than this many seconds.
+/// Longest time, in seconds, for which measuring energy and momentum may delay the steps.
 const ENERGY_SECONDS: f64 = 0.5;
-/// Speed in pairs per second that is assumed before the first measurement.
+/// Assumed speed, in pairs per second, until the first measurement.
 const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
-/// Shortest time between two measurements of the energy while its plot is hidden.
+/// Shortest time between two energy measurements while the energy plot is hidden.
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between two measurements of the energy while its plot is visible.
+/// Shortest time between two energy measurements while the energy plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// Time without commands after which a paused simulation is measured, so that held keys and dragged sliders respond fast.
+/// Time without commands before a paused simulation is measured, so that held keys and dragged sliders respond quickly.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
-/// Energy and momentum that were measured at a certain moment of the simulation.
+/// Energy and momentum, measured at a certain moment of the simulation.
 pub(super) struct Sums {
     pub diagnostics: Diagnostics,
     pub energy_drift: Option<f64>,
     pub moment: Moment,
 }
 
-/// Results of the measurements, and when to measure next.
+/// Results of the measurements, and the times of the next measurements.
 pub(super) struct Measurements {
     pub rates: RateCounter,
     pub accuracy: AccuracyCheck,
@@ -57,7 +57,7 @@ impl Measurements {
         }
     }
 
-    /// Returns whether to measure the energy now, at `moment`. This costs about as much as a step, which computes `work_in_step` pairs.
+    /// Returns whether an energy measurement is due at `moment`. It takes about as long as a step, which computes `work_in_step` pairs.
     pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
         Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
     }
@@ -75,7 +75,7 @@ impl Measurements {
         cost < ENERGY_SECONDS
     }
 
-    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the time that this one took.
+    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the time that the measurement took.
     pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
         self.sums = Some(sums);
         // The first measurement may wait for a compiler and cannot show a drift, so the second measurement follows soon.
@@ -84,13 +84,13 @@ impl Measurements {
         self.next_energy = Instant::now() + pause;
     }
 
-    /// Measures the energy more often while its plot is visible.
+    /// Sets whether to measure the energy more often, because its plot is visible.
     pub(super) fn watch_energy(&mut self, is_watched: bool) {
         self.energy_every = if is_watched { WATCHED_ENERGY_EVERY } else { ENERGY_EVERY };
         self.next_energy = self.next_energy.min(Instant::now() + self.energy_every);
     }
 
-    /// Discards the results that become outdated by a change with this effect.
+    /// Discards the results that a change with this effect makes outdated.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         if effect >= Some(ChangeEffect::Live) {
             // Dragging a slider must not measure in every frame.
@@ -107,7 +107,7 @@ impl Measurements {
         }
     }
 
-    /// Forgets the results that hold only for the previous devices.
+    /// Discards the results that are valid only for the previous devices.
     pub(super) fn devices_changed(&mut self) {
         (self.probe, self.variants) = (LimitProbe::new(), VariantLog::default());
     }

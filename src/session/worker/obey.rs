@@ -50,7 +50,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Applies `config` to the simulation, or reports that the configuration is not possible.
+    /// Applies `config` to the simulation, or reports why it cannot be applied.
     fn configure(&mut self, mut config: Config) -> Result<()> {
         self.report_losses();
         self.leave_out_lost(&mut config);
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Continues from the snapshot in the file `path`; on an error, reports the error and continues unchanged.
+    /// Continues from the snapshot in the file `path`; if that fails, reports the error and continues the current simulation.
     fn resume(&mut self, path: &Path) -> Result<()> {
         let outcome = Carried::load(path).and_then(|carried| match carried {
             Carried::Snapshot(snapshot) => {
@@ -120,7 +120,7 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Continues with edited kernels; on an error, reports the error and keeps the kernels. Quitting interrupts the test of the kernels.
+    /// Switches to edited kernels; if they fail, reports the error and keeps the previous ones. Quitting interrupts the test of the kernels.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Kernel edits are independent of the bodies, so they are kept for later.
@@ -147,7 +147,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends a change to the configuration `wanted`: forgets outdated results, or reports that the change is not possible.
+    /// Completes a change to the configuration `wanted`: discards outdated results, or reports why the change was refused.
     pub(super) fn conclude(&mut self, outcome: Result<Option<ChangeEffect>>, wanted: Config) {
         match outcome {
             Ok(effect) => self.forget(effect),
@@ -159,7 +159,7 @@ impl Worker {
         self.publisher.is_stale = true;
     }
 
-    /// Discards the results and plans that become outdated by a change with this effect.
+    /// Discards the results and plans that a change with this effect makes outdated.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         self.measurements.forget(effect);
         if effect == Some(ChangeEffect::Reseed) {

@@ -6,16 +6,16 @@ use crate::session::frame::{Frame, Stats};
 use crate::session::history::History;
 use crate::session::messages::Notifier;
 
-/// Decides when to make frames, and keeps data from one frame for the next.
+/// Decides when to produce frames, and carries data over from one frame to the next.
 pub(super) struct Publisher {
     frames: triple_buffer::Input<Frame>,
     /// Whether the window has taken the last frame and waits for the next one.
     pub screen_is_ready: bool,
-    /// Whether the engine changed since the last frame.
+    /// Whether the engine has changed since the last frame.
     pub is_stale: bool,
-    /// Whether the values recorded in the last burst still have to be added to the history.
+    /// Whether the values recorded during the last burst have yet to be added to the history.
     pub has_new_series: bool,
-    /// Time that it took to read the last frame back from the device, in ms.
+    /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
     /// Current value of [`Points::colours`], and the generation and view parameters that it stands for.
     colours: (u64, (u64, ParamValues)),
@@ -35,7 +35,7 @@ impl Publisher {
         }
     }
 
-    /// Returns whether a frame should be made now.
+    /// Returns whether to produce a frame now.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale && self.screen_is_ready
     }
@@ -54,7 +54,7 @@ impl Publisher {
         self.colours.0
     }
 
-    /// Sends a frame of `points` and `stats` to the window, and wakes the window.
+    /// Sends a frame with `points` and `stats` to the window, and wakes the window.
     pub(super) fn publish(&mut self, points: Points, stats: Stats, notifier: &Notifier) {
         let frame = self.frames.input_buffer_mut();
         frame.points = points;

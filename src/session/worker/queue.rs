@@ -11,13 +11,13 @@ use crate::session::messages::{Command, Save};
 /// Longest time that requested files and the current steps may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Commands that were received but not yet carried out.
+/// Commands that have been received but not yet carried out.
 pub(super) struct CommandQueue {
     /// The channel that delivers commands from the window.
     pub inbox: Receiver<Command>,
     /// The commands to carry out next.
     pub waiting: VecDeque<Command>,
-    /// Time at which the program ends even if requested files are not written yet; `None` before quitting.
+    /// Time at which the program ends even if requested files have not been written yet; `None` before quitting.
     deadline: Option<Instant>,
 }
 
@@ -31,12 +31,12 @@ impl CommandQueue {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns the time after which the quitting program no longer waits for the current steps. The first call sets it.
+    /// Returns the time after which the program quits without waiting for the current steps. The first call sets this deadline.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    /// Returns whether to quit now without completing the current steps; if files were requested, only after the deadline.
+    /// Returns whether to quit now without completing the current steps. If files were requested, this is true only after the deadline.
     pub(super) fn quits_now(&mut self) -> bool {
         if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
@@ -47,14 +47,14 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether a waiting command makes the current steps useless, and no earlier command in the queue needs the steps.
+    /// Returns whether a waiting command makes the current steps unnecessary, and no earlier command in the queue needs them.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
         self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)
     }
 
-    /// Removes and returns the next command. `Quit` overtakes all other commands except requested files and changes that
-    /// affect these files. Of several successive configurations only the last is returned.
+    /// Removes and returns the next command. `Quit` overtakes all other commands except requested files and changes
+    /// that affect these files. Of several successive configurations, only the last one is returned.
     pub(super) fn next(&mut self) -> Option<Command> {
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
             self.waiting.truncate(at + 1);

@@ -4,36 +4,36 @@ use std::time::Duration;
 
 use crate::engine::config::Config;
 
-/// Assumed time between two pictures, until the window reports the actual time.
+/// Assumed interval between displayed frames, until the window reports the actual interval.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Fraction of the time between two pictures that an `auto` burst and its read-back may take. The rest is for drawing.
+/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take. The rest is for drawing.
 const BURST_SHARE: f64 = 0.85;
-/// Number of bursts that a picture may have to wait for in free run, including the current burst.
+/// Number of bursts that a displayed frame may have to wait for in free run, including the current burst.
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Bursts get longer when drawing a picture takes longer than usual, up to this factor.
+/// Largest factor by which bursts get longer to compensate for slow drawing.
 const MOST_SLOWER: f64 = 6.0;
-/// Longest burst of more than one step, as a multiple of the usual time between pictures.
+/// Longest duration of a burst of more than one step, as a multiple of the usual interval between displayed frames.
 const LONGEST_PICTURES: f64 = 2.0;
 /// Longest `auto` burst, in steps, while the pointer attracts bodies, because the attraction acts between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
-/// Longest time that a mode's minimum burst may take, in seconds. If it takes longer, a burst may be a single step.
+/// Longest time that a mode's minimum burst may take, in seconds. If it would take longer, a burst may be as short as one step.
 const LEAST_BURST_SECONDS: f64 = 0.25;
 
 /// Decides how many steps to compute in the next burst.
 pub(super) struct Stepper {
     /// Whether a burst of steps has started but is not complete.
     pub is_bursting: bool,
-    /// Number of steps in the last burst, which are the steps between two frames.
+    /// Number of steps in the last burst, which is the number of steps between two frames.
     pub burst: u32,
-    /// Number of single steps that the user requested and that are not computed yet.
+    /// Number of single steps that the user requested and that have not been computed yet.
     pub single_steps: u32,
-    /// Step that the simulation seeks; `None` without a seek.
+    /// Step that the simulation is seeking; `None` if no seek is in progress.
     pub goal: Option<u64>,
-    /// Time between two pictures on the screen.
+    /// Interval between displayed frames.
     pub picture: Duration,
-    /// Fraction of a step that did not fit the last burst and is added to the next one.
+    /// Fraction of a step that did not fit into the last burst and is carried over to the next one.
     carry: f64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Situation {
     pub step: u64,
     /// Whether time runs backwards.
     pub is_backwards: bool,
-    /// Time of one step on the device in seconds; 0 if no step has been measured yet.
+    /// Device time of one step, in seconds; 0 if no step has been measured yet.
     pub step_seconds: f64,
     /// Time to read back a frame, in seconds.
     pub read_seconds: f64,
@@ -67,7 +67,7 @@ impl Stepper {
         config.free_run || self.goal.is_some()
     }
 
-    /// Cancels requested single steps and the current seek.
+    /// Cancels any requested single steps and the current seek.
     pub(super) fn stop(&mut self) {
         (self.single_steps, self.goal) = (0, None);
     }
@@ -82,7 +82,7 @@ impl Stepper {
         steps
     }
 
-    /// Returns the number of steps in a burst: as many as the user chose, or as fit between two pictures.
+    /// Returns the number of steps in a burst: either as many as the user chose, or as many as fit between displayed frames.
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;

@@ -71,7 +71,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Carries out waiting commands and makes one frame. If there is nothing to do, first waits for a command.
+    /// Carries out waiting commands and produces one frame. If there is nothing to do, waits for a command first.
     fn turn(&mut self) -> Result<()> {
         self.wait_for_work()?;
         self.obey_commands()?;
@@ -168,13 +168,13 @@ impl Worker {
         self.publisher.is_due() || (steps && may_step)
     }
 
-    /// Returns whether the simulation is paused, the last frame is published, and the energy is unknown.
+    /// Returns whether the simulation is paused, the last frame has been published, and the energy is still unknown.
     fn lacks_energy(&self) -> bool {
         let stands_still = !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale;
         stands_still && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
     }
 
-    /// Reports to the window which devices failed and are no longer used.
+    /// Tells the window which devices have failed and are no longer used.
     pub(super) fn report_losses(&mut self) {
         for LostDevice { error, place, step } in self.engine.take_lost_devices() {
             self.unseen_losses.push_back(place);
