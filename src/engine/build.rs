@@ -60,8 +60,8 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Number of bytes that each body also takes in host memory, which a CPU device shares: `f64` values while a scene is
-/// generated or checked, `f32` values, and three frames.
+/// Additional bytes per body on a CPU device, which shares the host's memory: `f64` values while a scene is generated
+/// or checked, `f32` values, and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// Returns the largest number of bodies or cells that fit on a device. Allows for at most half of the device's memory,

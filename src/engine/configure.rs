@@ -19,7 +19,7 @@ impl Engine {
     /// simulation, or `None` if nothing changed.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the configuration is not possible or a kernel does not build.
+    /// Returns an error, and changes nothing, if the configuration cannot be applied or a kernel fails to build.
     pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
         let before = self.devices.chosen().to_vec();
         let is_other_mode = self.config.mode.info() != config.mode.info();
@@ -177,7 +177,7 @@ impl Engine {
     /// first use. Returns the names of the built files, or `None` if `goes_on` returned false.
     ///
     /// # Errors
-    /// Returns the compiler's log if a kernel does not build, or an error if the device fails.
+    /// Returns the compiler's log if a kernel fails to build, or an error if the device fails.
     pub fn set_edits_unless(
         &mut self,
         edits: KernelEdits,
@@ -198,7 +198,7 @@ impl Engine {
     /// Replaces built-in kernels with `edits`, like [`Engine::set_edits_unless`] but without a way to cancel.
     ///
     /// # Errors
-    /// Returns the compiler's log, and keeps the previous kernels, if a kernel does not build.
+    /// Returns the compiler's log, and keeps the previous kernels, if a kernel fails to build.
     pub fn set_edits(&mut self, edits: KernelEdits) -> Result<BTreeSet<&'static str>> {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }

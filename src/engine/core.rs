@@ -50,7 +50,7 @@ impl Engine {
     /// Generates the scene of `config` and uploads it to the devices.
     ///
     /// # Errors
-    /// Returns an error if the configuration is not possible or a kernel does not build.
+    /// Returns an error if the configuration cannot be applied or a kernel fails to build.
     pub fn new(devices: impl Into<Devices>, config: Config) -> Result<Self> {
         let devices = devices.into();
         let resolved = Resolved::new(&config, &devices[0].info)?;

@@ -16,7 +16,7 @@ impl Engine {
     /// Applies an edit to the bodies. Blocks until the device has finished. On an error, nothing changes.
     ///
     /// # Errors
-    /// Returns an error if the mode has no bodies or the edit is not possible.
+    /// Returns an error if the mode has no bodies or the edit cannot be applied.
     pub fn edit(&mut self, edit: &Edit) -> Result<()> {
         let past = self.scene_state()?;
         let mut next = past.clone();
@@ -141,7 +141,7 @@ impl Engine {
         self.is_edited
     }
 
-    /// Stores `past` for undo, and drops the oldest stored states if the limits are exceeded.
+    /// Stores `past` for undo, and drops the oldest stored states to stay within the limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();

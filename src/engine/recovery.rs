@@ -49,7 +49,7 @@ impl Engine {
     /// Continues from the last checkpoint without the device that failed with `error`.
     ///
     /// # Errors
-    /// Returns `error` and changes nothing if no device is left, if `error` is not the failure of a device, or if the other
+    /// Returns `error` and changes nothing if no device is left, if `error` is not a device failure, or if the other
     /// devices cannot continue.
     pub fn recover(&mut self, error: Error) -> Result<()> {
         // The failed device was already removed, so the caller only has to try again.

@@ -9,11 +9,11 @@ use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
     /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, the engine keeps the
-    /// recipes, so that all later states are bit-identical to those of an uninterrupted simulation. On another device,
-    /// `auto` settings prefer the measured recipes in `tuned`.
+    /// snapshot's recipes, so that all later states are bit-identical to those of an uninterrupted simulation. On
+    /// another device, `auto` settings prefer the measured recipes in `tuned`.
     ///
     /// # Errors
-    /// Returns the errors of [`Engine::new`], or an error if the snapshot contradicts itself.
+    /// Returns the same errors as [`Engine::new`], or an error if the snapshot is inconsistent.
     pub fn resume(devices: impl Into<Devices>, snapshot: Snapshot, tuned: &Tuned) -> Result<Self> {
         let devices = devices.into();
         let device = &devices[0];
@@ -35,7 +35,7 @@ impl Engine {
     /// Replaces the current simulation with the one in `snapshot`.
     ///
     /// # Errors
-    /// Returns the errors of [`Engine::resume`]; the current simulation then continues unchanged.
+    /// Returns the same errors as [`Engine::resume`]; the current simulation then continues unchanged.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);

@@ -14,8 +14,8 @@ use crate::modes::{Extra, Recipe};
 /// Position of a scene in time: step number and simulated time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
-    /// Number that identifies one start of the scene. It changes whenever the scene is generated again or restored from
-    /// a snapshot.
+    /// Number that identifies a run of the scene. It changes whenever the scene is generated again or restored from a
+    /// snapshot.
     pub generation: u64,
     pub step: u64,
     pub time: f64,

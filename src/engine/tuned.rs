@@ -81,7 +81,7 @@ impl Tuned {
     /// Reads the kernel settings from the file `path`. A missing file counts as empty.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or has another format. The program also works without the file.
+    /// Returns an error if the file cannot be read or has an unknown format. The program also works without the file.
     pub fn load(path: &Path) -> Result<Self> {
         let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
             return Ok(Self::default());

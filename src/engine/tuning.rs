@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
 
-/// Time limit of a search for the fastest settings. A measurement that is still running at the limit is completed.
+/// Time limit for finding the fastest settings. A measurement that is still running at the limit is completed.
 const SEARCH: Duration = Duration::from_secs(25);
 /// Minimum duration of a speed measurement, in seconds. Shorter measurements are too inaccurate.
 const TIMING: f64 = 0.03;
@@ -83,7 +83,7 @@ impl Study {
     /// Measures kernel variants and settings for the mode and the scene of `config`, until `report` stops the measurements.
     ///
     /// # Errors
-    /// Returns an error if the configuration is not possible.
+    /// Returns an error if the configuration cannot be applied.
     pub fn run(self, device: &Device, config: &Config, report: Report) -> Result<()> {
         let config = &self.subject(config);
         let Resolved { bodies, .. } = Resolved::new(config, &device.info)?;

@@ -11,7 +11,7 @@ use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 
 /// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Fraction of the host's computing time that checks may use. It is small because a CPU device shares the cores.
+/// Fraction of the host's computing time that checks may use. The fraction is small because a CPU device uses the same cores.
 const SHARE: f64 = 0.02;
 /// Smallest number of bodies in a check. If even a check of this size takes longer than [`SHARE`] allows, checks are made less often.
 const LEAST: usize = 32;

@@ -80,8 +80,8 @@ impl Autosave {
         Ok(())
     }
 
-    /// Writes the autosave and the requested files before the thread ends. If the current steps take too long, saves the
-    /// last checkpoint. After a failure, writes the crash save instead of the autosave file.
+    /// Writes the autosave and the requested files before the thread ends. If the current steps take too long, saves
+    /// the last checkpoint instead. After a failure, writes the crash save instead of the autosave file.
     pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
         self.join_writer();
         let Ending { is_bursting, has_failed, requested, view, deadline } = ending;
@@ -138,7 +138,7 @@ impl Autosave {
         self.file.as_ref().is_some_and(|(file, _)| file == path)
     }
 
-    /// Records that a write to `path` begins. Returns whether this is the first autosave of this run.
+    /// Records that a write to `path` is starting. Returns whether this is the first autosave of this run.
     fn begin(&mut self, path: &Path) -> bool {
         self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
     }

@@ -25,7 +25,7 @@ impl Session {
     /// Starts a thread that creates its engine by calling `engine`. The thread calls `wake` after each new frame or notice.
     ///
     /// # Errors
-    /// Returns an error if the system refuses a thread.
+    /// Returns an error if the system cannot create the thread.
     pub fn spawn(
         engine: impl FnOnce() -> Result<Engine> + Send + 'static,
         wake: impl Fn() + Send + Sync + 'static,

@@ -52,7 +52,7 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often while their plot is visible (`true`), or less often while it is hidden (`false`).
     WatchEnergy(bool),
-    /// Set the interval between displayed frames. It limits the number of steps per frame.
+    /// Set the interval between displayed frames. The interval limits the number of steps per frame.
     SetFrameInterval(Duration),
     /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
     AcknowledgeLoss,
@@ -153,7 +153,7 @@ pub enum Notice {
     Refused(Error),
     /// The simulation paused because its values are no longer finite.
     BlownUp {
-        /// A sentence for the user: what blew up, and what to do.
+        /// A sentence that tells the user what blew up and what to do.
         text: &'static str,
         /// Whether the last edit is a brush stroke, which the user can undo.
         is_painted: bool,

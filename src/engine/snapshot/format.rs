@@ -46,7 +46,7 @@ impl Snapshot {
     /// Writes the snapshot to `path` through a temporary file. If an error occurs, an existing file is left unchanged.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written, or is a pipe or device.
+    /// Returns an error if the file cannot be written or if `path` is a pipe or a device.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes()?;
         OutputFile::create(path)?.replace(&bytes)
@@ -55,7 +55,7 @@ impl Snapshot {
     /// Reads a snapshot from the file `path`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is damaged, has another version, or holds impossible values.
+    /// Returns an error if the file cannot be read, is damaged, has a different format version, or holds impossible values.
     pub fn load(path: &Path) -> Result<Self> {
         let (file, length) = files::open(path, MOST_BYTES, "a snapshot")?;
         decode(file, length, MOST_BYTES).map_err(|error| in_file(path, &error))

@@ -68,7 +68,7 @@ impl Carried {
     /// Reads a snapshot file, or a picture with an embedded simulation.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, carries nothing, or is damaged or wrong.
+    /// Returns an error if the file cannot be read, contains no simulation, is damaged, or holds invalid values.
     pub fn load(path: &Path) -> Result<Self> {
         if !path.extension().unwrap_or_default().eq_ignore_ascii_case(PICTURE) {
             return Snapshot::load(path).map(|snapshot| Self::Snapshot(Box::new(snapshot)));

@@ -37,7 +37,7 @@ impl Worker {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
 
-    /// Completes the current burst of steps before a command that uses the state. Returns false if a later command
+    /// Completes the current burst of steps before carrying out a command that uses the state. Returns false if a later command
     /// replaces the state anyway. A command to resume from a snapshot does not count, because its file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst before a configuration that keeps the bodies. Returns false if a later configuration replaces them.
+    /// Completes the current burst before applying a configuration that keeps the bodies. Returns false if a later configuration replaces them.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),

@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Discards the results that an edit made outdated, or reports that it was refused. A lost device is detected when next used.
+    /// Discards the results that an edit made outdated, or reports that the edit was refused. A lost device is detected when it is next used.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),

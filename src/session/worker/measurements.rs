@@ -57,7 +57,7 @@ impl Measurements {
         }
     }
 
-    /// Returns whether an energy measurement is due at `moment`. It takes about as long as a step, which computes `work_in_step` pairs.
+    /// Returns whether to measure the energy at `moment`. A measurement takes about as long as a step, which computes `work_in_step` pairs.
     pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
         Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
     }

@@ -78,7 +78,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether to measure the device's speed limit now. It is measured only while steps run and after the first frame.
+    /// Returns whether to measure the device's speed limit now. The limit is measured only after the first frame and while steps run.
     fn probe_is_due(&mut self) -> bool {
         let info = self.config().mode.info();
         let probe = &mut self.measurements.probe;

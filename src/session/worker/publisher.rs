@@ -17,7 +17,7 @@ pub(super) struct Publisher {
     pub has_new_series: bool,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
-    /// Current value of [`Points::colours`], and the generation and view parameters that it stands for.
+    /// Current value of [`Points::colours`], and the generation and view parameters that it corresponds to.
     colours: (u64, (u64, ParamValues)),
     pub history: History,
 }

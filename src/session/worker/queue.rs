@@ -87,7 +87,7 @@ impl CommandQueue {
         Instant::now() < self.deadline()
     }
 
-    /// Returns the autosave file that was set last, if any, and the requested files with their camera positions.
+    /// Returns the autosave file that was set most recently, if any, and the requested files with their camera positions.
     pub(super) fn into_files(self) -> (Option<PathBuf>, Vec<(PathBuf, String)>) {
         let (mut autosave, mut requested) = (None, Vec::new());
         for command in self.waiting {
