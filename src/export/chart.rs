@@ -14,7 +14,7 @@ pub enum Axis {
     WorkGroup,
     /// Number of bodies or cells.
     Bodies,
-    /// Position of the trial in the order of measurement, counted from 1.
+    /// Position of the trial in measurement order, starting at 1.
     Order,
 }
 
@@ -28,7 +28,7 @@ impl Axis {
         }
     }
 
-    /// Returns the name that stands for the axis in file names.
+    /// Returns the name of the axis as used in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::WorkGroup => "work-groups",
@@ -37,7 +37,7 @@ impl Axis {
         }
     }
 
-    /// Returns whether the axis is logarithmic: true for axes whose values double at each step.
+    /// Returns whether the axis is logarithmic, which suits values that double from one trial to the next.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }
@@ -50,29 +50,29 @@ pub struct Chart {
     pub axis: Axis,
     /// Mode whose kernels were measured.
     pub info: &'static ModeInfo,
-    /// Trials with their measured speeds, in the order of measurement.
+    /// Trials with their measured speeds, in measurement order.
     pub trials: Vec<Trial>,
-    /// Name of the scene that was measured.
+    /// Name of the measured scene.
     pub scene: String,
-    /// Name of the device that was measured.
+    /// Name of the measured device.
     pub device: String,
     /// Driver of the device.
     pub driver: String,
 }
 
-/// The line of one kernel variant in a chart.
+/// A line in a chart, which shows the speeds of one kernel variant.
 #[derive(Debug, PartialEq)]
 pub struct Line {
     /// Kernel variant that the line shows.
     pub variant: &'static Variant,
     /// Index of the variant in the mode's list of variants.
     pub index: usize,
-    /// Values on the horizontal axis, in ascending order, each with the fastest trial at this value.
+    /// Values on the horizontal axis in ascending order, each with the fastest trial at that value.
     pub points: Vec<(usize, Trial)>,
 }
 
 impl Chart {
-    /// Creates a chart without trials, for the mode and the scene of `config`.
+    /// Creates an empty chart for the mode and the scene of `config`.
     pub fn new(axis: Axis, config: &Config, device: &DeviceInfo) -> Self {
         Self {
             axis,
@@ -84,7 +84,7 @@ impl Chart {
         }
     }
 
-    /// Creates a chart without trials for a study, with the horizontal axis that suits the study.
+    /// Creates an empty chart for `study`, with the horizontal axis that suits the study.
     pub fn of(study: Study, config: &Config, device: &DeviceInfo) -> Self {
         let axis = match study {
             Study::Tune => Axis::Order,
@@ -123,7 +123,7 @@ impl Chart {
         format!("{}/s", self.info.work.unit)
     }
 
-    /// Returns the number of bodies or cells if it is the same in all trials, or else `None`.
+    /// Returns the number of bodies or cells if it is the same in all trials, and `None` otherwise.
     pub fn bodies(&self) -> Option<usize> {
         let first = self.trials.first()?.bodies;
         self.trials.iter().all(|trial| trial.bodies == first).then_some(first)

@@ -1,11 +1,11 @@
 //! Relative errors of kernels, compared with double precision.
 
-/// Effect of a step on one body: the changes of its velocity and position, or only its acceleration, in `velocity`.
+/// Effect of a step on one body: the changes in its velocity and position, or only its acceleration, stored in `velocity`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
-    /// Change of the body's velocity.
+    /// Change in the body's velocity.
     pub velocity: [f64; 4],
-    /// Change of the body's position.
+    /// Change in the body's position.
     pub position: [f64; 4],
 }
 
@@ -26,7 +26,7 @@ pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 pub const TOLERANCE: f64 = 1e-4;
 /// Relative error above which the window shows a warning, for variants that are exact up to rounding.
 pub const WORRYING: f64 = 1e-3;
-/// Maximum number of bodies whose errors are measured. Fewer are measured if the time does not suffice.
+/// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;
 
 /// Returns the indices of `most` random bodies out of `count`, without repetition. Returns all indices if `most` ≥ `count`.

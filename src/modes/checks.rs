@@ -9,7 +9,7 @@ use crate::base::params::{self, combinations};
 use crate::base::state::State;
 use crate::scene::{Scene, Setup};
 
-/// Numbers of bodies that `check` tests. Many are next to powers of two, where errors at the ends of arrays show up.
+/// Numbers of bodies that `check` tests. Many are close to powers of two, where mistakes at the ends of arrays show up.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
 /// Numbers of bodies that quick checks test. These few are enough to reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
@@ -94,7 +94,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body; some kernels require equal masses.
+/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body, but some kernels need equal ones.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
@@ -132,7 +132,7 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Returns how strongly the state changes: for bodies, the RMS change of velocity divided by the RMS speed at the end;
+/// Returns how strongly the state changes: for bodies, the RMS change in velocity divided by the RMS speed at the end;
 /// for a fluid, the largest speed.
 ///
 /// # Errors
@@ -144,12 +144,12 @@ pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
     }
 }
 
-/// Returns the error of the state `found` relative to the exact state `right`. Both states follow from `start`.
+/// Returns the error of the state `found` relative to the exact state `right`. Both states have evolved from `start`.
 ///
-/// - For bodies, the relative RMS error of the changes of velocity and position. The exact positions are rounded to f32
+/// - For bodies, the relative RMS error of the changes in velocity and position. The exact positions are rounded to f32
 ///   first, because far from the origin a body can move by less than the resolution of f32.
 /// - For a fluid, the largest error of a velocity relative to the largest speed, or of a density relative to the mean
-///   density. Populations are not compared, because rounding is larger than their changes.
+///   density. Populations are not compared, because their rounding errors exceed their changes.
 ///
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.
@@ -177,7 +177,7 @@ fn bodies_error(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> f64
     relative_error((0..start.len()).map(judge)).unwrap_or(0.0)
 }
 
-/// Returns the RMS change of velocity divided by the RMS speed at the end, or 0 if nothing moves.
+/// Returns the RMS change in velocity divided by the RMS speed at the end, or 0 if nothing moves.
 fn rms_change(start: &Bodies, end: &Bodies<f64>) -> f64 {
     let rows = start.velocities.iter().zip(&end.velocities);
     let change = rows.flat_map(|(start, end)| (0..3).map(|k| (end[k] - f64::from(start[k])).powi(2)));

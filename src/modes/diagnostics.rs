@@ -42,7 +42,7 @@ pub struct Reading {
     pub help: &'static str,
     /// Whether the value calls for a warning.
     pub warns: bool,
-    /// A sentence with the cause and the remedy, if the value calls for a warning and both are known.
+    /// A sentence that states the cause and the remedy, if the value calls for a warning and both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
     /// Whether the value is a count, such as a number of collisions.
@@ -51,7 +51,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Creates a reading without help and without a warning.
+    /// Creates a reading without an explanation or a warning.
     pub fn new(key: &'static str, label: &'static str, value: f64) -> Self {
         Self { key, label, value, unit: "", help: "", warns: false, advice: None, counts: false }
     }
@@ -61,12 +61,12 @@ impl Reading {
         Self { counts: true, ..Self::new(key, label, value) }
     }
 
-    /// Returns the reading with an explanation for the tooltip.
+    /// Returns the reading with the given explanation for the tooltip.
     pub fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
 
-    /// Adds a warning if `warns` is set. `advice` is a sentence with its cause and remedy.
+    /// Adds a warning if `warns` is set. `advice` is a sentence that states the cause and the remedy.
     pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
         Self { warns, advice: warns.then_some(advice), ..self }
     }

@@ -91,7 +91,7 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
 pub(super) struct AttractKernel(Option<Kernel>);
 
 impl AttractKernel {
-    /// Queues the change that an attractor makes, within `time`, to the velocities `v` of the bodies at the positions `x`.
+    /// Queues the kernel that applies an attractor for `time` to the velocities `v` of the bodies at the positions `x`.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,

@@ -3,7 +3,7 @@
 use super::Recipe;
 use crate::compute::{MicroKernel, Roofline};
 
-/// The hardware limit of a simulation mode's speed.
+/// The hardware limit on a simulation mode's speed.
 #[derive(Debug)]
 pub enum Limit {
     /// The limit is the rate at which the device can compute pairs of bodies.
@@ -49,7 +49,7 @@ impl Limit {
 #[derive(Debug)]
 pub struct Pair {
     /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once where
-    /// that is cheaper. Its measured rate is the limit of variants that evaluate all pairs. The limit must be measured,
+    /// that is cheaper. Its measured rate is the limit for variants that evaluate all pairs. The limit must be measured,
     /// because devices differ in which operations they can overlap.
     pub micro: MicroKernel,
     /// Number of reciprocal square roots that a pair requires.
@@ -63,7 +63,7 @@ pub struct Busy {
     pub arithmetic: Option<f64>,
     /// Achieved fraction of the device's peak reciprocal-square-root throughput, if known.
     pub roots: Option<f64>,
-    /// Achieved fraction of the peak memory throughput, if known: of cached reads for pairs, of copies for cells.
+    /// Achieved fraction of the peak throughput, if known, of cached reads (for pairs) or of memory copies (for cells).
     pub memory: Option<f64>,
 }
 
@@ -92,8 +92,8 @@ impl Busy {
 }
 
 impl Recipe {
-    /// Returns the minimum number of bytes fetched from global memory per pair. The bodies of a work-item share each fetch
-    /// of a position; with local memory, all bodies of a work-group do.
+    /// Returns the minimum number of bytes fetched from global memory per pair. All bodies of a work-item share each fetched
+    /// position; with local memory, all bodies of a work-group share it.
     pub fn bytes_per_pair(&self) -> f64 {
         let sharers = match (self.variant.local_bytes)(self) {
             0 => self.bodies_per_item(),

@@ -28,7 +28,7 @@ pub struct ModeInfo {
     pub work: Work,
     /// Label and explanation of the relative error that [`Simulation::sample`] measures.
     pub error: (&'static str, &'static str),
-    /// Hardware limit of the mode's speed.
+    /// Hardware limit on the mode's speed.
     pub limit: Limit,
     /// Kernel sources that every variant includes, after the prelude and before the variant's own file.
     pub kernels: &'static [KernelSource],
@@ -77,7 +77,7 @@ impl ModeInfo {
     /// Returns the mode with the parameters that `scene` sets; all other parameters have default values.
     ///
     /// # Errors
-    /// Returns an error if the mode does not have a parameter of the scene, or a value is out of range.
+    /// Returns an error if the mode lacks one of the scene's parameters, or if a value is out of range.
     pub fn try_mode_for(&self, scene: &Scene) -> Result<Box<dyn Mode>> {
         let mut mode = (self.default)();
         for (key, value) in &scene.params {
@@ -182,7 +182,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// The error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
-    /// Turns off everything that is needed only for pictures, for runs without a window.
+    /// Turns off everything that only pictures need. Meant for runs without a window.
     fn unseen(&mut self) {}
 
     /// Makes every step cost the same, for speed measurements.
@@ -211,7 +211,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the device memory that one body or cell takes, in bytes.
     fn bytes_per_body(&self) -> usize;
 
-    /// Returns how much memory one body or cell takes in the largest buffer, in bytes.
+    /// Returns the memory that one body or cell takes in the largest buffer, in bytes.
     fn bytes_in_a_buffer(&self) -> usize {
         size_of::<[f32; 4]>()
     }
@@ -285,13 +285,13 @@ pub trait Simulation {
     fn start(&mut self, steps: u32);
 
     /// Queues the next part of the burst, at most about 100 ms of work. Returns whether work remains. Waits only while two
-    /// earlier parts are still running, so that a short burst never waits.
+    /// earlier parts are still running, so a short burst never waits.
     fn advance(&mut self) -> Result<bool>;
 
     /// Returns the fraction of the current burst whose work has been queued, 0 to 1.
     fn progress(&self) -> f32;
 
-    /// Returns the command queue of the device; with several devices, of the first device that takes part.
+    /// Returns the command queue of the device, or of the first device in use if there are several.
     fn lane(&mut self) -> &mut Lane;
 
     /// Waits for all queued work.
@@ -299,13 +299,13 @@ pub trait Simulation {
         self.lane().finish()
     }
 
-    /// Returns how many times a step did the work [`Work::in_step`], averaged over the last burst: more than once if steps
-    /// are divided into substeps.
+    /// Returns how many times a step did the work [`Work::in_step`], averaged over the last burst. The number exceeds 1 if
+    /// steps are divided into substeps.
     fn rounds(&self) -> f64 {
         1.0
     }
 
-    /// Returns the device time in seconds of all steps that ended since the last call of this function.
+    /// Returns the device time, in seconds, of all steps that ended since the last call to this function.
     fn take_seconds(&mut self) -> f64 {
         self.lane().take_seconds()
     }
@@ -321,8 +321,8 @@ pub trait Simulation {
     /// Fails if a list is not valid.
     fn resume(&mut self, extra: &Extra) -> Result<()>;
 
-    /// Queues a copy of the data to draw from the device to the memory of `points`, whose old content is overwritten. Steps
-    /// that start later do not affect the copy. Only one copy may be pending at a time.
+    /// Queues a copy of the drawable data from the device to the memory of `points`, overwriting its contents. Steps that
+    /// start later do not affect the copy. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
     /// Returns how devices share the work, or `None` for a single device.
@@ -355,14 +355,14 @@ pub trait Simulation {
         })
     }
 
-    /// Queues the change of all velocities by an attractor that acts for the simulated time `time`. Must be called between
+    /// Queues an update of all velocities by an attractor that acts for the simulated time `time`. Must be called between
     /// bursts.
     /// Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
     }
 
-    /// Returns the effect of the last step on each of the bodies or cells `chosen`, together with the exact effect in f64.
+    /// Returns the effect of the last step on each body or cell in `chosen`, together with the exact effect in f64.
     /// Skips bodies with non-finite values. Does not change the state. Returns `None` if no burst has completed with the
     /// current parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;

@@ -10,7 +10,7 @@ const REDUCE: KernelSource = source!("reduce.cl");
 /// Number of work-items in a work-group of the kernel `measure`.
 const GROUP: usize = Pass::CHEAP_GROUP;
 /// Number of work-groups of the kernel `measure`. Each work-group writes one row of sums. The number is large enough to
-/// fill a device, and small enough to add up the rows on the host.
+/// fill a device, and small enough for the host to add up the rows.
 const ROWS: usize = 256;
 /// Number of sums that a work-group writes, in the order listed in `kernels/reduce.cl`.
 const SUMS: usize = 13;
@@ -29,7 +29,7 @@ pub(super) struct Reduction {
 
 /// Results of the kernel `measure`.
 pub(super) struct Sums {
-    /// The conserved quantities, without the potential, whose unit depends on the mode.
+    /// The conserved quantities, except for the potential energy, whose unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
     /// Further sums, whose meaning depends on the mode.

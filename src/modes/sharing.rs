@@ -17,7 +17,7 @@ pub struct DeviceRecipe {
 pub struct Sharing {
     /// The devices and their parts of the work, one entry for each device.
     pub members: Vec<Member>,
-    /// Time per step beyond the computation on the slowest device, in ms: mostly data exchange between devices.
+    /// Time per step, in ms, in addition to the computation on the slowest device. Most of it is data exchange.
     pub exchange_ms: f64,
     /// Speed of all devices together, divided by the sum of their separate speeds; 0 to 1.
     pub efficiency: f64,
@@ -32,7 +32,7 @@ pub struct Member {
     pub index: usize,
     /// Name of the device.
     pub device: String,
-    /// Fraction of the work, 0 to 1; 0 if the device would only slow the others.
+    /// Fraction of the work, 0 to 1; 0 if the device would only slow down the others.
     pub share: f64,
     /// Time that the device takes to compute its part of a step, in ms.
     pub step_ms: f64,

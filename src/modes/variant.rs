@@ -93,8 +93,8 @@ impl Variant {
 }
 
 /// Declares the variants of a mode, slowest first, and the table `VARIANTS`. A row is `/// summary`, then `CONSTANT =
-/// "name", solver, field: value…;`. Fields without a value come from the base. The kernels are in `kernels/MODE/NAME.cl`,
-/// or with `"name" in "file"`, in another file of this folder.
+/// "name", solver, field: value…;`. Omitted fields have their default values. The kernels are in `kernels/MODE/NAME.cl`
+/// or, for a row with `"name" in "file"`, in another file of that folder.
 macro_rules! variants {
     ($mode:literal, $base:expr; $(
         $(#[doc = $summary:literal])+
@@ -145,7 +145,7 @@ pub struct Knob {
     pub summary: &'static str,
     /// Allowed values.
     pub options: &'static [u32],
-    /// Whether the guessed value is always the fastest, so that tuning tries no other values.
+    /// Whether the guessed value is always the fastest, so tuning tries no other values.
     pub never_hurts: bool,
     /// Returns a good value of the compile-time parameter for a device and a number of bodies.
     pub guess: fn(&DeviceInfo, usize) -> u32,
@@ -232,7 +232,7 @@ impl Recipe {
         self.knobs().find(|(knob, _)| knob.name == name).map_or(0, |(_, value)| value)
     }
 
-    /// Returns the recipe with another value of the compile-time parameter `name`, or unchanged if there is no such parameter.
+    /// Returns the recipe with `value` for the compile-time parameter `name`, or unchanged if there is no such parameter.
     #[must_use]
     pub fn with_knob(mut self, name: &str, value: u32) -> Self {
         if let Some(at) = self.variant.knobs.iter().position(|knob| knob.name == name) {
@@ -302,7 +302,7 @@ impl Recipe {
         sizes
     }
 
-    /// Returns similar recipes: one for each combination of compile-time sizes, and one for each compile-time switch, flipped.
+    /// Returns similar recipes: one per combination of compile-time sizes, and one per compile-time switch, with it flipped.
     pub fn relatives(&self) -> Vec<Self> {
         let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();

@@ -9,9 +9,9 @@ use crate::compute::DeviceKind;
 pub struct Work {
     /// Kind of matter that the mode simulates.
     pub matter: Matter,
-    /// Whether the mouse can select, launch and attract bodies. An error says why not, and what to do instead.
+    /// Whether the mouse can select, launch and attract bodies. The error says why it cannot, and what to do instead.
     pub tools: Result<(), &'static str>,
-    /// Whether the brush can paint obstacles. An error says why not.
+    /// Whether the brush can paint obstacles. The error says why it cannot.
     pub brush: Result<(), &'static str>,
     /// Whether the total momentum is meaningful in this mode.
     pub shows_momentum: bool,
@@ -29,13 +29,13 @@ pub struct Work {
     pub report: (&'static str, f64),
     /// Name in the literature for the unit of the reported speed, such as MLUPS.
     pub name: Option<&'static str>,
-    /// Number of floating-point operations that the literature counts for a unit of work.
+    /// Number of floating-point operations per unit of work, as counted in the literature.
     pub flops: Option<f64>,
     /// Smallest and largest number of steps that `auto` chooses for a burst.
     pub burst: (u32, u32),
-    /// Maximum number of bodies or cells, whatever the device. Kernels count in `uint`, even after rounding up.
+    /// Maximum number of bodies or cells on any device. Kernels must be able to count them in `uint`, even when rounded up.
     pub most: usize,
-    /// Suitable numbers of bodies or cells: first for CPUs, then for all other devices.
+    /// Suitable numbers of bodies or cells, for CPUs and for all other devices.
     sizes: [Sizes; 2],
 }
 
@@ -110,7 +110,7 @@ impl Work {
         &self.sizes[usize::from(kind != DeviceKind::Cpu)]
     }
 
-    /// Converts a speed in units of work per second to the unit of reports.
+    /// Converts a speed in units of work per second to the unit used in reports.
     pub fn reported(&self, per_second: f64) -> f64 {
         per_second / self.report.1
     }

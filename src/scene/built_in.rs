@@ -17,7 +17,7 @@ macro_rules! scenes {
         })
     };
 }
-/// Parses an embedded scene. Panics if the scene file is invalid; tests/files/scenes checks that no embedded scene is.
+/// Parses an embedded scene. Panics if the scene file is invalid; tests/files/scenes checks that all are valid.
 fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
     match file::parse(name, text) {
         Ok(file) => Arc::new(Scene { thumbnail, ..file.scene }),

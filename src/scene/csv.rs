@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 /// Names of the columns in a CSV file of bodies, in order.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 
-/// Reads the bodies in the CSV file `path`.
+/// Reads the bodies from the CSV file `path`.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read. Returns an error with line and field if the header differs, a line has too
@@ -29,7 +29,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
-/// Parses CSV text with at most `most` bodies. An error holds the line number, counted from 1, and a description.
+/// Parses CSV text with at most `most` bodies. An error consists of the line number, starting at 1, and a description.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
 /// [`Bodies`]) is written as `NaN`; [`load`] refuses such a file and names the line.
 ///
 /// # Errors
-/// Returns the errors of `file`.
+/// Returns an error if writing to `file` fails.
 pub fn write(file: &mut dyn Write, bodies: &Bodies) -> io::Result<()> {
     writeln!(file, "{}", header())?;
     for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {

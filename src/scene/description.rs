@@ -29,7 +29,7 @@ pub struct Scene {
     pub pace: Option<u32>,
     /// Where the bodies or the fluid of the scene come from.
     pub origin: Origin,
-    /// Thumbnail as a PNG file; empty if the scene has no thumbnail.
+    /// Thumbnail in PNG format; empty if the scene has no thumbnail.
     pub thumbnail: &'static [u8],
 }
 
@@ -40,7 +40,7 @@ pub enum Origin {
     Made(&'static Generator, Arguments),
     /// Bodies that were read from a file.
     Bodies(Arc<Bodies>),
-    /// Bodies on Kepler orbits, given at G = 1. Their speeds are scaled to the current G.
+    /// Bodies on Kepler orbits, with speeds for G = 1 that are scaled to the current G.
     Orbits(Arc<Orbits>),
     /// A fluid at rest between walls that were read from a file.
     Walls(Arc<Walls>),
@@ -61,7 +61,7 @@ impl PartialEq for Scene {
 }
 
 impl Scene {
-    /// Returns the scene's name for use in a file name: `-` replaces `/`, `\` and `:`.
+    /// Returns the scene's name for use in a file name, with `/`, `\` and `:` replaced by `-`.
     pub fn file_name(&self) -> String {
         self.name.replace(['/', '\\', ':'], "-")
     }

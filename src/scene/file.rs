@@ -43,7 +43,7 @@ pub const EXTENSION: &str = "toml";
 /// Contents of a scene file.
 #[derive(Debug, Clone)]
 pub struct SceneFile {
-    /// Name of the mode that the scene is made for.
+    /// Name of the mode that the scene is for.
     pub mode: String,
     /// The scene in the file. Its parameters are not checked yet, because only the mode can check them.
     pub scene: Scene,
@@ -115,7 +115,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. `origin`, if given, replaces the bodies or the fluid in the text.
+/// Parses the text of a scene file called `name`. If `origin` is given, it replaces the bodies or the fluid in the text.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -173,7 +173,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     })
 }
 
-/// Returns an error without a line number about an invalid scene; `what` describes the mistake.
+/// Returns an error, without a line number, for an invalid scene; `what` describes the mistake.
 fn wrong(what: impl Into<String>) -> Error {
     Error::Scene { line: None, what: what.into() }
 }
@@ -229,7 +229,7 @@ fn generators(mode: &str) -> Option<&'static [Generator]> {
     }
 }
 
-/// Parses a grid of `#` (solid) and `.` (free) cells, top row first. An error holds the line number and a description.
+/// Parses a grid of `#` (solid) and `.` (free) cells, top row first. An error consists of the line number and a description.
 fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
         return Err((1, "length must be a number above 0".to_owned()));
@@ -293,7 +293,7 @@ pub(crate) fn text(
     written(&contents)
 }
 
-/// Returns the text of a scene file for `scene`, but without bodies and walls. [`complete`] parses such a text.
+/// Returns the text of a scene file for `scene`, but without its bodies and walls. [`complete`] parses such text.
 pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })
@@ -368,7 +368,7 @@ fn toml_value(value: params::ParamValue) -> Value {
     }
 }
 
-/// Returns the number, counted from 1, of the line that contains the byte at this offset.
+/// Returns the number, starting at 1, of the line that contains the byte at offset `byte`.
 pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     before.iter().filter(|letter| **letter == b'\n').count() as u64 + 1

@@ -8,12 +8,12 @@ use crate::base::error::{Error, Result};
 use crate::base::params::ParamValues;
 use crate::base::state::State;
 
-/// Input of a generator, which is a function that makes a scene's bodies or fluid.
+/// Input to a generator, which is a function that makes a scene's bodies or fluid.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
     /// Number of bodies to make, at least 1; for a fluid, the approximate number of cells.
     pub bodies: usize,
-    /// Seed of the random numbers. A seed gives the same bodies in every version and on every platform.
+    /// Seed of the random numbers. The same seed gives the same bodies in every version and on every platform.
     pub seed: u64,
     /// Parameters of the mode; for example, orbital speeds depend on `g` and `eps`.
     pub params: &'a ParamValues,
@@ -52,7 +52,7 @@ impl Argument {
 pub struct Arguments(BTreeMap<&'static str, f64>);
 
 impl Arguments {
-    /// Combines the values in `given` with the defaults of the other arguments of `generator`. Refuses invalid arguments.
+    /// Combines the values in `given` with the defaults of all other arguments of `generator`. Rejects invalid arguments.
     pub(crate) fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();

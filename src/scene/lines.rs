@@ -28,7 +28,7 @@ pub(super) struct Lines<R> {
     pub number: u64,
 }
 
-/// Opens the file `path`, refusing files of more than `most` bytes, and parses its lines with `parse`.
+/// Opens the file `path` and parses its lines with `parse`. Rejects files larger than `most` bytes.
 pub(super) fn parse_file<T>(
     path: &Path,
     (most, what): (u64, &str),
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Returns an error about the last line that was read; `what` describes the mistake.
+    /// Returns an error for the last line that was read; `what` describes the mistake.
     pub(super) fn wrong(&self, what: impl Into<String>) -> Fault {
         Fault::At(self.number.max(1), what.into())
     }
@@ -73,7 +73,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Returns the last line that was read, without leading and trailing whitespace.
+    /// Returns the last line that was read, without leading or trailing whitespace.
     pub(super) fn text(&self) -> &str {
         let text = std::str::from_utf8(&self.line).unwrap_or_default();
         let text = if self.number == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };

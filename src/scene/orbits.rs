@@ -18,7 +18,7 @@ use crate::base::bodies::Bodies;
 const MAX_BODIES: usize = 1 << 20;
 /// Number of fields in a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
-/// Number of iterations that solve Kepler's equation to the last digit for every eccentricity below 0.999.
+/// Number of iterations needed to solve Kepler's equation to the last digit for any eccentricity below 0.999.
 const ROUNDS: usize = 60;
 
 /// Bodies on Kepler orbits, and the text that describes the orbits.
@@ -30,7 +30,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Parses text with one body per line. An error holds the line number, counted from 1, and a description.
+    /// Parses text with one body per line. An error consists of the line number, starting at 1, and a description.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();
@@ -101,7 +101,7 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns position and velocity on an orbit with these elements about a mass at rest at the origin, at G = 1.
+/// Returns the position and velocity on an orbit with the given elements around a mass at rest at the origin, at G = 1.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
     // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.

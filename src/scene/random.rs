@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub(super) struct Random(ChaCha8Rng);
 
 impl Random {
-    /// Starts the stream for `seed`. The ChaCha key is the seed's eight bytes, lowest first, followed by zeros.
+    /// Starts the stream for `seed`. The ChaCha key is the seed's eight bytes, least significant first, followed by zeros.
     pub(super) fn new(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -19,10 +19,10 @@ pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];
 const HEADER: u64 = 32;
 /// Maximum size of a Tipsy file in bytes.
 const MOST_BYTES: u64 = HEADER + 48 * MAX_BODIES as u64;
-/// Number of f32 values of a gas, a dark and a star particle.
+/// Number of f32 values in a gas particle, a dark matter particle and a star particle.
 const FIELDS: [u64; 3] = [12, 9, 11];
 
-/// Reads the bodies in the Tipsy file `path`: gas, dark matter and stars alike.
+/// Reads all bodies from the Tipsy file `path`, whether gas, dark matter or stars.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if the file's length contradicts its header,

@@ -11,9 +11,9 @@ use super::opengl::{fade, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Number of reduced pictures that make the bloom; each is half as wide and high as the previous one.
+/// Number of reduced pictures that make up the bloom; each is half as wide and half as high as the previous one.
 const LEVELS: usize = 6;
-/// Share of the light of each reduced picture that comes from the smaller reduced pictures.
+/// Share of each reduced picture's light that comes from the smaller reduced pictures.
 const SPREAD: f32 = 0.66;
 
 /// Computes the bloom of a picture, which is the glow around bright areas.
@@ -26,7 +26,7 @@ pub(super) struct Bloom {
 }
 
 impl Bloom {
-    /// Compiles the shaders for the bloom.
+    /// Compiles the bloom shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
@@ -36,7 +36,7 @@ impl Bloom {
         })
     }
 
-    /// Computes the bloom of the bright parts of `light`, a picture of bodies that are drawn in this shape.
+    /// Computes the bloom around the bright parts of `light`, a picture of bodies drawn in the given shape.
     pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
         let size = half(light.dimensions());
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {
@@ -71,7 +71,7 @@ impl Bloom {
         Ok(())
     }
 
-    /// Returns the latest bloom, or `None` if no bloom was computed yet.
+    /// Returns the latest bloom, or `None` if no bloom has been computed yet.
     pub(super) fn picture(&self) -> Option<&Texture2d> {
         self.levels.first()
     }

@@ -14,9 +14,9 @@ use crate::base::bodies::{Points, Shape};
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Camera {
-    /// Point that the camera looks at and turns about, in scene units.
+    /// Point that the camera looks at and orbits, in scene units.
     pub target: Vec3,
-    /// Rotation about the z axis in radians; at 0 the camera stands on the −y side and x points right.
+    /// Rotation about the z axis in radians; at 0, the camera is on the −y side and the x axis points right.
     pub yaw: f32,
     /// Elevation above the x-y plane in radians, from −π/2 to π/2.
     pub pitch: f32,
@@ -24,24 +24,24 @@ pub struct Camera {
     pub distance: f32,
     /// Vertical field of view in radians.
     pub fov: f32,
-    /// Distance that [`Camera::frame_all`] last chose. Sprites are larger than normal below this distance, smaller above it.
+    /// Distance last chosen by [`Camera::frame_all`]. Sprites are larger at shorter distances and smaller at longer ones.
     pub home: f32,
 }
 
-/// Range of distances from target to eye; the square of each is finite and not zero in `f32`.
+/// Allowed distances from the target to the eye; their squares are finite and nonzero in `f32`.
 const DISTANCES: std::ops::RangeInclusive<f32> = 1e-15..=1e18;
-/// Angle in radians by which a drag over one viewport height rotates the camera.
+/// Angle in radians by which a drag across one viewport height rotates the camera.
 const RADIANS_PER_HEIGHT: f32 = PI;
 
 impl Default for Camera {
-    /// Returns a camera that frames the unit sphere about the origin from 30° above the x-y plane.
+    /// Returns a camera that frames the unit sphere around the origin from 30° above the x-y plane.
     fn default() -> Self {
         Self { target: Vec3::ZERO, yaw: -0.35, pitch: 0.52, distance: 3.0, fov: 0.8, home: 3.0 }
     }
 }
 
 impl Camera {
-    /// Returns the default camera for drawing in this shape: a flow is seen from straight above.
+    /// Returns the default camera for the given shape. A flow is viewed from directly above.
     pub fn facing(shape: Shape) -> Self {
         match shape {
             Shape::Glow | Shape::Spheres { .. } => Self::default(),
@@ -49,12 +49,12 @@ impl Camera {
         }
     }
 
-    /// Returns the camera as the text that snapshots store.
+    /// Returns the camera as text, in the format that snapshots store.
     pub fn to_words(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// Parses the text of [`Camera::to_words`]; returns `None` if the text is empty or not a valid camera.
+    /// Parses text from [`Camera::to_words`]; returns `None` if the text is empty or does not describe a valid camera.
     pub fn from_words(words: &str) -> Option<Self> {
         if words.trim().is_empty() {
             return None;
@@ -62,7 +62,7 @@ impl Camera {
         toml::from_str(words).ok().filter(Self::is_sound)
     }
 
-    /// Returns whether all values of the camera are in range. A camera from a file may have values out of range.
+    /// Returns whether all values of the camera are in range. The values of a camera from a file may be out of range.
     pub fn is_sound(&self) -> bool {
         let Self { target, yaw, pitch, distance, fov, home } = self;
         let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
@@ -70,7 +70,7 @@ impl Camera {
         distances && direction && (0.01..=3.0).contains(fov) && target.abs().max_element() <= *DISTANCES.end()
     }
 
-    /// Returns the point (x, y) of the plane z = 0 under the `cursor`, or `None` if the cursor is above the horizon.
+    /// Returns the point (x, y) under the `cursor` in the plane z = 0, or `None` if the cursor is above the horizon.
     pub fn on_ground(&self, cursor: [f32; 2]) -> Option<[f32; 2]> {
         let [_, _, back] = self.axes();
         let at = self.target + self.on_target_plane(cursor[0], cursor[1]);
@@ -80,12 +80,12 @@ impl Camera {
         (share > 0.0 && hit.is_finite() && back.z.abs() > 1e-3).then_some([hit.x, hit.y])
     }
 
-    /// Returns the length of one scene unit on the screen, in viewport heights, at the target's distance.
+    /// Returns the on-screen length, in viewport heights, of one scene unit at the target's distance.
     pub fn heights_per_unit(&self) -> f32 {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
-    /// Returns the side length of the small grid squares in scene units: a power of ten that makes tens of squares visible.
+    /// Returns the side length of the small grid squares in scene units: a power of ten that keeps tens of them visible.
     pub fn grid_spacing(&self) -> f32 {
         10f32.powf((self.distance * 0.12).log10().floor())
     }
@@ -114,10 +114,10 @@ impl Camera {
         }
     }
 
-    /// Frames the bodies without changing the direction. Targets the planet or else the bodies' centre. The distance shows
-    /// at least 90 % of the bodies at any rotation about the z axis, and all bodies if this needs little more distance. A
-    /// single point is viewed from a distance of 3. `aspect` is width over height. Does nothing if no body has a finite
-    /// position.
+    /// Frames the bodies without changing the viewing direction. The target is the planet if there is one, otherwise the
+    /// centre of the bodies. From the chosen distance, at least 90 % of the bodies are visible at any rotation about the z
+    /// axis, or all of them if that takes only a little more distance. A single point is viewed from a distance of 3.
+    /// `aspect` is width over height. Does nothing if no body has a finite position.
     pub fn frame_all(&mut self, points: &Points, aspect: f32) {
         let [half_width, half_height] = self.lens(aspect);
         let frame = framing::Frame { half_width, half_height, pitch: self.pitch, yaw: self.yaw };
@@ -131,7 +131,7 @@ impl Camera {
     }
 
     /// Returns the matrix that transforms scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as
-    /// high. The far plane is at infinity, and the near plane at a thousandth of the target's distance.
+    /// high. The far plane is at infinity, and the near plane is at a thousandth of the target's distance.
     pub fn view_projection(&self, aspect: f32) -> Mat4 {
         let [right, up, back] = self.axes();
         // `Mat4::look_at` would lose the up direction at the poles.
@@ -159,12 +159,12 @@ impl Camera {
         [half_height * sane(aspect), half_height]
     }
 
-    /// Returns the factor that enlarges sprites in close views. It is a square root, so gaps between bodies grow faster.
+    /// Returns the factor by which to enlarge sprites in close views. It grows more slowly than the gaps between bodies do.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
 
-    /// Returns the unit vectors to the right, up and from the target to the eye, in scene coordinates.
+    /// Returns the unit vectors that point right, up, and from the target to the eye, in scene coordinates.
     pub(super) fn axes(&self) -> [Vec3; 3] {
         let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) = (self.yaw.sin_cos(), self.pitch.sin_cos());
         let right = Vec3::new(cos_yaw, sin_yaw, 0.0);
@@ -172,7 +172,7 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the offset from the target to a point in the target's plane, `(x, y)` viewport heights from the middle.
+    /// Returns the offset from the target to the point in its plane that is seen `(x, y)` viewport heights from the middle.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
@@ -210,7 +210,7 @@ mod tests {
         Points { positions: positions.to_vec().into(), ..Points::default() }
     }
 
-    /// Returns the default camera after it has framed bodies at these positions.
+    /// Returns a default camera that has framed bodies at the given positions.
     fn framing(positions: &[[f32; 4]]) -> Camera {
         let mut camera = Camera::default();
         camera.frame_all(&glows(positions), ASPECT);

@@ -24,7 +24,7 @@ pub(super) struct Body {
 }
 implement_vertex!(Body, body);
 
-/// Vertex that holds the value that a body's colour shows, as in [`Points::values`].
+/// Vertex that holds the value shown by a body's colour, as in [`Points::values`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Value {
@@ -32,12 +32,12 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Share of the way to the new range that an end of the colour map moves per upload: fast outwards, so that values soon
-/// fit, and slowly inwards, so that colours stay steady while bodies come and go.
+/// Fraction of the distance to the new range that each end of the colour map moves per upload: large outwards, so that
+/// values soon fit, and small inwards, so that colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Minimum number of bodies that several threads copy together, and number of these threads. A single thread does not
-/// saturate the memory: on the host of an H200, 1 M bodies take 3.5 ms with one thread, 1.4 ms with four.
+/// Minimum number of bodies for copying with several threads, and the number of these threads. A single thread does not
+/// saturate the memory: on the host of an H200, copying 1 M bodies takes 3.5 ms with one thread and 1.4 ms with four.
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
@@ -48,7 +48,7 @@ fn len(buffers: &Option<Buffers>) -> usize {
     buffers.as_ref().map_or(0, |(bodies, _)| bodies.len())
 }
 
-/// Vertex buffers and colour map of the bodies, which every way of drawing bodies uses.
+/// Vertex buffers and colour map of the bodies, shared by everything that draws bodies.
 pub(super) struct Cloud {
     context: Rc<Context>,
     palette: Texture2d,
@@ -72,7 +72,7 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If `alike`, the colour map's range moves smoothly to `value_range`; otherwise it jumps.
+    /// Replaces the bodies. If `alike` is set, the colour map's range moves smoothly to `value_range`; otherwise it jumps.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
@@ -95,13 +95,13 @@ impl Cloud {
         Ok(())
     }
 
-    /// Replaces the colour map with that of `palette`.
+    /// Replaces the colour map with the one for `palette`.
     pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
         self.palette = palette_texture(&self.context, palette)?;
         Ok(())
     }
 
-    /// Allocates persistently mapped buffers, from which OpenGL reads directly; `None` if `count` is 0.
+    /// Allocates persistently mapped buffers that OpenGL reads directly. Returns `None` if `count` is 0.
     fn allocate(&self, count: usize) -> Result<Option<Buffers>> {
         if count == 0 {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Cloud {
     }
 }
 
-/// Creates a texture with one row of 256 colours of the palette, from low to high values.
+/// Creates a texture that holds 256 colours of the palette in one row, from low to high values.
 fn palette_texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d> {
     let row = (0..256).flat_map(|i| {
         let [red, green, blue] = palette.colour(i as f32 / 255.0);
@@ -146,7 +146,7 @@ fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Bo
     });
 }
 
-/// Returns the range `old` moved one step towards `new`. The result is finite and not empty.
+/// Returns the range `old` after moving it one step towards `new`. The result is finite and not empty.
 pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));

@@ -10,17 +10,17 @@ use super::fill::{fill, pixels, surface, texture};
 use super::opengl::source;
 use crate::base::error::Result;
 
-/// Side length in pixels of the blocks that the first pass of the brightness measurement sums.
+/// Side length, in pixels, of the blocks that the first pass of the brightness measurement sums up.
 const FIRST: u32 = 8;
-/// Side length in pixels of the blocks that each further pass of the brightness measurement sums.
+/// Side length, in pixels, of the blocks that each later pass of the brightness measurement sums up.
 const NEXT: u32 = 16;
 
-/// Measures the brightness of a picture in several passes, which sum larger and larger blocks of pixels.
+/// Measures the brightness of a picture in several passes, each of which sums up larger blocks than the one before.
 pub(super) struct Meter {
     context: Rc<Context>,
     measure: Program,
     sum: Program,
-    /// Sums over larger and larger blocks of pixels; the last texture has one pixel for the whole picture.
+    /// Sums over larger and larger blocks of pixels; the last texture is a single pixel that stands for the whole picture.
     levels: Vec<Texture2d>,
 }
 
@@ -53,7 +53,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Returns a 1×1 texture that holds the weighted sum of the logarithms of the light, and the sum of the weights.
+    /// Returns a 1×1 texture that holds the weighted sum of log luminance and the sum of the weights.
     pub(super) fn measured(&self) -> &Texture2d {
         &self.levels[self.levels.len() - 1]
     }

@@ -10,13 +10,13 @@ const SHARE: f64 = 0.9;
 const REACH: f64 = 1.15;
 /// Factor by which the distance grows to leave a margin around the bodies.
 const MARGIN: f64 = 1.05;
-/// Maximum number of bodies that framing considers; larger numbers are sampled.
+/// Maximum number of bodies that framing considers; if there are more, it takes a sample.
 const SAMPLE: usize = 16_384;
 
-/// Maximum number of bodies that [`middle`] considers; larger numbers are sampled.
+/// Maximum number of bodies that [`middle`] considers; if there are more, it takes a sample.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Returns the planet's position, or else the centre of mass without escaping bodies; `None` for a flow or no bodies.
+/// Returns the planet's position, or else the centre of mass of bodies not escaping; `None` for a flow or no bodies.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -29,7 +29,7 @@ pub fn middle(points: &Points) -> Option<Vec3> {
     centre(&mut bodies).map(|at| at.as_vec3())
 }
 
-/// The camera's view: half its width and height at unit distance from the eye; pitch and yaw in radians.
+/// The camera's view: half its width and half its height at unit distance from the eye, and pitch and yaw in radians.
 pub(super) struct Frame {
     pub half_width: f32,
     pub half_height: f32,
@@ -38,8 +38,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the target and the camera distance that show the bodies and the planet; `None` if nothing has a finite
-    /// position. The target is the planet, or else the bodies' centre. The distance is 0 if all bodies are at one position.
+    /// Returns the target and the camera distance that show all that has a finite position, or `None` if nothing has one.
+    /// The target is the planet if there is one, otherwise the centre of the bodies. The distance is 0 for a single point.
     pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
@@ -74,11 +74,11 @@ impl Frame {
         wide.max(high) + along * cos
     }
 
-    /// Returns the distance at which a body at `offset` from the target is in view after any rotation about the z axis.
+    /// Returns the distance at which a body at `offset` from the target stays in view under any rotation about the z axis.
     ///
-    /// At the angle θ on a circle of radius ρ around the z axis, a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer
-    /// to the eye. The width of the view must fit the maximum of the weighted sum of these two, and the height must fit the
-    /// point nearest to the eye. The sides of the view slant, so a ball of radius r needs more room than r.
+    /// A body at the angle θ on a circle of radius ρ around the z axis is ρ cos θ to the side and ρ sin θ cos(pitch) nearer
+    /// to the eye. The view must be wide enough for the maximum of the weighted sum of the two, and high enough for the point
+    /// nearest to the eye. The sides of the view are slanted, so a ball of radius r needs more room than r.
     fn needed(&self, offset: DVec3, radius: f64) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
@@ -89,7 +89,7 @@ impl Frame {
     }
 }
 
-/// A visible body: its finite position, its weight when the centre is computed, and its radius.
+/// A visible body: its finite position, its weight in the computation of the centre, and its radius.
 struct Placed {
     at: DVec3,
     weight: f64,
@@ -97,7 +97,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// Converts a body; `None` if the body is hidden or not finite. Balls get equal weights, since their masses are unknown.
+    /// Converts a body, unless it is hidden or not finite. Balls get equal weights, because their masses are unknown.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
@@ -109,7 +109,7 @@ impl Placed {
     }
 }
 
-/// Returns the centre of mass of the bodies nearest to the median position, which escaping bodies cannot move.
+/// Returns the centre of mass of the bodies nearest to the median position. Escaping bodies do not affect it.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {
@@ -127,7 +127,7 @@ fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     Some(if mass > 0.0 { mean(&|m| m / mass) } else { mean(&|_| 1.0 / near.len() as f64) })
 }
 
-/// Returns the index of the last body that must be visible, if `count` bodies are sorted by their distance.
+/// Returns the index of the last body that must be visible when `count` bodies are sorted by distance.
 fn share_of(count: usize) -> usize {
     ((count as f64 * SHARE).ceil() as usize).clamp(1, count) - 1
 }

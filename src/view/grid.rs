@@ -12,7 +12,7 @@ use super::fill::{fill, pixels};
 use super::opengl::{OVER, source};
 use crate::base::error::Result;
 
-/// Draws a grid in the plane z = 0, and the axes.
+/// Draws the axes, and a grid in the plane z = 0.
 pub(super) struct Grid {
     program: Program,
 }
@@ -52,7 +52,7 @@ impl Grid {
     }
 }
 
-/// Returns the two ends of the drawn z axis in pixels, `reach` above and below the origin; clips the part behind the eye.
+/// Returns the ends, in pixels, of the z axis from `reach` below to `reach` above the origin. Clips it behind the eye.
 fn upright(camera: &Camera, size: Vec2, reach: f32) -> [f32; 4] {
     let matrix = camera.view_projection(size.x / size.y);
     let [top, foot] = [1.0, -1.0].map(|side| matrix * (Vec3::Z * side * reach).extend(1.0));

@@ -139,7 +139,7 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
     unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
 }
 
-/// The backend through which glium uses a context without a window.
+/// The glium backend for an OpenGL context without a window.
 struct Surfaceless {
     context: PossiblyCurrentContext,
     size: (u32, u32),

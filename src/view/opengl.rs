@@ -15,10 +15,10 @@ use crate::base::error::{Error, Result};
 /// Background colour in sRGB, from 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 
-/// Height of a picture in pixels at which sprites and trails have their nominal sizes.
+/// Picture height, in pixels, at which sprites and trails have their nominal sizes.
 const REFERENCE_HEIGHT: f32 = 800.0;
 
-/// Returns the factor that converts sizes at the reference height to sizes in a picture of this height.
+/// Returns the factor that converts sizes at the reference height to sizes in a picture of the given height.
 pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
 }
@@ -73,7 +73,7 @@ pub(super) fn draw_sprites<'a>(
         .map_err(graphics(&format!("draw {what}")))
 }
 
-/// Source text of the shaders of a program; `name` appears in error messages.
+/// Source text of a program's shaders; `name` appears in error messages.
 pub(super) struct Source {
     pub name: &'static str,
     pub vertex: &'static str,

@@ -14,7 +14,7 @@ impl Camera {
         self.projector()(place)
     }
 
-    /// Returns a function that does the same as [`Self::project`], but is faster for many points.
+    /// Returns a function that is equivalent to [`Self::project`] but faster for many points.
     fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
         let view_projection = self.view_projection(1.0);
         move |place| {
@@ -29,8 +29,8 @@ impl Camera {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
 
-    /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. Of equally near
-    /// bodies, takes the one in front. Distances to balls are measured to their edges. Ignores bodies behind a planet.
+    /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. If several are
+    /// equally near, chooses the one in front. Measures distances to the edges of balls. Ignores bodies behind a planet.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
             return None;
@@ -56,7 +56,7 @@ impl Camera {
     }
 }
 
-/// Returns whether a planet of this radius at the origin hides `place` from the `eye`.
+/// Returns whether a planet of radius `planet` at the origin hides `place` from the `eye`.
 fn hides(planet: f32, eye: Vec3, place: Vec3) -> bool {
     let way = place - eye;
     // Fraction of the line, 0 to 1, at which the line is nearest to the planet's centre.

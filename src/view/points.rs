@@ -23,7 +23,7 @@ impl Glow {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }
 
-    /// Determines the mass of a typical body, which is drawn with a sprite of the typical size.
+    /// Determines the mass of a typical body, which is drawn as a sprite of typical size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
         self.typical_mass = typical_mass(positions);
     }

@@ -16,13 +16,13 @@ use crate::base::look::{self, Look};
 /// Weight of the bloom at full strength, relative to the light of the bodies.
 const BLOOM: f32 = 4.0;
 
-/// The renderer: holds the uploaded bodies and draws them from any camera.
+/// A renderer that holds the uploaded bodies and draws them as any camera sees them.
 pub struct View {
     look: Look,
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Identifies the quantity that the colours show: see [`Points::colours`]. `None` lets the next upload reset the range.
+    /// Identifier of the quantity that colours show; see [`Points::colours`]. If `None`, the next upload resets the range.
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,
@@ -33,7 +33,7 @@ pub struct View {
     meter: exposure::Meter,
     bloom: bloom::Bloom,
     grid: grid::Grid,
-    /// Camera and size in pixels with which the light was last drawn; `None` if the light is outdated.
+    /// Camera and size in pixels that were used to draw the light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
 
@@ -63,7 +63,7 @@ impl View {
         })
     }
 
-    /// Sets the look of the following pictures. Does nothing if the look is unchanged.
+    /// Sets the look of subsequent pictures. Does nothing if the look is unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -90,11 +90,11 @@ impl View {
     }
 
     /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of [`Points::values`]. The
-    /// colour map follows this range smoothly, so that colours do not flicker. It jumps there if the number of bodies, the
-    /// kind of shape or the meaning of colours changes.
+    /// colour map follows this range smoothly, so that colours do not flicker. It jumps to the range if the number of bodies,
+    /// the kind of shape or the meaning of the colours changes.
     ///
-    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure drawing times,
-    /// call `Context::finish` last.
+    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure the drawing time,
+    /// call `Context::finish` afterwards.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL is out of memory.
@@ -193,7 +193,7 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether the exposure is automatic. Never for balls (lit by a fixed sun) or tracers (drawn over an image).
+    /// Returns whether exposure is automatic. It never is for balls (lit by a fixed sun) or tracers (drawn over an image).
     fn is_metered(&self) -> bool {
         self.look.auto_exposure && self.shape == Shape::Glow
     }

@@ -34,7 +34,7 @@ impl Spheres {
     }
 
     /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The depth buffer of `surface`
-    /// must be cleared to 0, which stands for infinity.
+    /// must be cleared to 0, which represents infinity.
     ///
     /// The first pass draws the pixels inside the balls, in any order, with a depth test. The second pass blends the partly
     /// covered pixels of the outlines, so that soft edges show the background.

@@ -10,9 +10,9 @@ use super::camera::Camera;
 use super::opengl::{ADD, draw_sprites, graphics, source};
 use crate::base::error::Result;
 
-/// Number of stars in the whole sky; about 400 are in view.
+/// Number of stars in the whole sky; about 400 are in view at a time.
 const COUNT: usize = 3000;
-/// Light of the brightest star if the look's `stars` is 1.
+/// Light of the brightest star when the `stars` setting of the look is 1.
 const BRIGHTEST: f32 = 6.0;
 
 #[repr(C)]

@@ -13,7 +13,7 @@ use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
 /// Texture that collects light, and the programs that turn the light into a picture. For glows, RGB holds the colours
-/// weighted by light, and alpha the sum of the light. For balls, RGB holds the light, and alpha the covered share.
+/// weighted by light, and alpha holds the sum of the light. For balls, RGB holds the light, and alpha holds the coverage.
 pub(super) struct Target {
     context: Rc<Context>,
     /// Programs that tone-map the light of glows, without and with bloom.
@@ -39,7 +39,7 @@ impl Target {
         })
     }
 
-    /// Resizes the textures of the target to this size in pixels, if the size differs.
+    /// Resizes the target's textures to the given size in pixels, unless they already have that size.
     pub(super) fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;
@@ -55,7 +55,7 @@ impl Target {
         Ok(light)
     }
 
-    /// Clears the target and its depth buffer, and returns it as a surface for balls. Stores the reciprocal of the depth.
+    /// Clears the target and its depth buffer, which holds reciprocal depth, and returns the target as a surface for balls.
     pub(super) fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
             .map_err(graphics("draw into a half-float texture with depth"))?;
@@ -68,7 +68,7 @@ impl Target {
         &self.light
     }
 
-    /// Tone-maps the collected light into `area` of `surface`, except into the part `hidden`. `area` has the target's size.
+    /// Tone-maps the collected light into `area` of `surface`, but not into `hidden`. `area` must have the target's size.
     /// If `over` is set, blends with the existing pixels; otherwise paints on the background colour.
     pub(super) fn paint(
         &self,

@@ -18,7 +18,7 @@ use crate::base::bodies::Shape;
 use crate::base::error::Result;
 use crate::base::look::Look;
 
-/// Maximum number of trail segments in a picture: first on a graphics card, then on a software renderer.
+/// Maximum number of trail segments in a picture, on a graphics card and on a software renderer.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// Maximum number of segments in one trail; more segments would not look smoother.
 const MOST: usize = 96;
@@ -36,7 +36,7 @@ unsafe impl TextureBufferContent for Body {
 pub(super) struct Trails {
     context: Rc<Context>,
     program: Program,
-    /// Indices that make two triangles of the four corners of each segment.
+    /// Indices that form two triangles from the four corners of each segment.
     corners: IndexBuffer<u16>,
     /// Maximum number of trail segments in a picture.
     pieces: usize,
@@ -46,7 +46,7 @@ pub(super) struct Trails {
 /// Past positions of the bodies, in a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Bodies of the newest picture. They are in the graphics card's memory, because each corner of a segment reads them.
+    /// Bodies of the latest picture, kept in the graphics card's memory because each corner of a segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
@@ -104,7 +104,7 @@ impl Trails {
         Ok(())
     }
 
-    /// Returns whether there are too many bodies for trails to be drawn.
+    /// Returns whether there are too many bodies to draw trails.
     pub(super) fn are_too_many(&self, bodies: usize) -> bool {
         bodies > self.pieces
     }
@@ -121,7 +121,7 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the light of the trails to `surface`. Nearer balls hide the trails of balls. See `opengl::scale` for `scale`.
+    /// Adds the light of the trails to `surface`. Trails of balls are hidden by nearer balls. See `opengl::scale` for `scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

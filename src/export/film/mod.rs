@@ -14,10 +14,10 @@ use crate::base::error::{Error, Result};
 use crate::base::files::{Draft, OutputFile};
 use crate::base::params::{Choice, choice};
 
-/// Accepted frame rates of films, in pictures per second.
+/// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
-/// Maximum width and height in pixels of films, picture files and the window. Graphics drivers do not allow larger
+/// Maximum width and height, in pixels, of films, picture files and the window. Graphics drivers do not support larger
 /// pictures.
 pub const MOST_SIDE: u32 = 16_384;
 
@@ -41,7 +41,7 @@ impl Format {
         self.name().to_lowercase()
     }
 
-    /// Returns the film format that the extension of a file name stands for.
+    /// Returns the film format that matches the file name extension of `path`.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
@@ -88,15 +88,15 @@ impl Format {
     }
 }
 
-/// A film that is being written. [`Film::finish`] gives the file its name. Dropping an unfinished film discards the file,
-/// but PNG files that were already written remain.
+/// A film that is being written. [`Film::finish`] moves the file to its final name. Dropping an unfinished film discards
+/// the file, but PNG files that were already written remain.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,
 }
 
 enum Writer {
-    /// Numbered PNG files: the pattern of their names, and the number of pictures written so far.
+    /// Numbered PNG files, with the pattern of their names and the number of pictures written so far.
     Frames(Pattern, u32),
     /// A GIF. `shown` is the number of pictures written so far, which determines the delay of the next picture.
     Gif {
@@ -113,7 +113,7 @@ enum Writer {
 }
 
 impl Film {
-    /// Starts a film of `size` pixels with `rate` pictures per second. The extension of `path` selects the format.
+    /// Starts a film of `size` pixels at `rate` frames per second. The extension of `path` selects the format.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written, or if `ffmpeg` is needed and missing.
@@ -186,10 +186,10 @@ impl Film {
         }
     }
 
-    /// Writes the rest of the film and gives the file its name.
+    /// Writes the rest of the film and moves the file to its final name.
     ///
     /// # Errors
-    /// Returns an error if the rest of the film cannot be written. An existing file of this name then stays unchanged.
+    /// Returns an error if the rest of the film cannot be written. An existing file of the same name is then left unchanged.
     pub fn finish(self) -> Result<()> {
         match self.writer {
             Writer::Frames(..) => Ok(()),
@@ -260,7 +260,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }
 
-/// Returns the error that `ffmpeg` failed, with `reason` and the last line of its messages.
+/// Returns an error that says that `ffmpeg` failed, with `reason` and the last line of its output.
 fn gave_up(reason: &str, words: &mut File) -> Error {
     let mut said = String::new();
     // If the message cannot be read, the error contains only the reason.
@@ -289,7 +289,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Parses a file name such as `name-%04d.png`. In a name without a pattern, numbers are inserted before the extension.
+    /// Parses a file name such as `name-%04d.png`. If the name has no pattern, numbers go before the extension.
     fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = name.rmatch_indices('%').find_map(|(at, _)| {

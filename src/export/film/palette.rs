@@ -10,14 +10,14 @@ use image::RgbImage;
 
 /// Maximum number of colours of a picture in a GIF.
 const MOST: usize = 256;
-/// Number of leading bits of each colour channel that are compared; colours with equal bits belong to one shade.
+/// Number of leading bits compared in each colour channel. Colours that agree in these bits belong to the same shade.
 const BITS: u32 = 6;
 /// Exponent of the area in a shade's weight: 1 would weight shades by their area, 0 would ignore the area.
 const AREA_EXPONENT: f32 = 0.75;
 /// Share of a pixel's colour error that dithering passes on to neighbouring pixels. With a share of 1, small errors in a
 /// smooth area would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Added to a shade's light (0 to 255) when its weight is computed, so that large dark areas keep some colours.
+/// Amount added to a shade's light (0 to 255) before its weight is computed, so that large dark areas keep some colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture of at most 256 colours.
@@ -29,7 +29,7 @@ pub(super) struct Indexed {
 }
 
 impl Indexed {
-    /// Converts a picture: exactly if it has at most 256 colours, otherwise approximately.
+    /// Converts a picture, exactly if it has at most 256 colours and approximately otherwise.
     pub(super) fn new(picture: &RgbImage) -> Self {
         exact(picture).unwrap_or_else(|| {
             let palette = choose(shades(picture));
@@ -54,7 +54,7 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours of the picture: their mean, and their weight in the choice of the palette.
+/// A group of nearly equal colours in the picture, with their mean and their weight when the palette is chosen.
 struct Shade {
     colour: Vec3,
     weight: f32,
@@ -105,7 +105,7 @@ impl Group {
     }
 }
 
-/// Chooses the palette: repeatedly splits the group with the largest spread, up to 256 groups; each group becomes a colour.
+/// Chooses the palette by splitting the group with the largest spread until there are 256. Each group becomes a colour.
 fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     let mut groups = vec![Group::new(shades)];
     while groups.len() < MOST {
@@ -137,7 +137,7 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
 }
 
 /// Assigns a palette colour to each pixel by Floyd–Steinberg dithering, which passes the pixel's error on to neighbouring
-/// pixels ("An adaptive algorithm for spatial grey scale", 1976). Runs every other row from right to left.
+/// pixels ("An adaptive algorithm for spatial grey scale", 1976). Processes every other row from right to left.
 fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
     let width = picture.width() as usize;
     let mut pixels = vec![0; picture.len() / 3];
@@ -176,7 +176,7 @@ mod tests {
 
     const GOLD: Rgb<u8> = Rgb([255, 200, 60]);
 
-    /// Returns a test picture: a dark sky of many shades, a galaxy from blue to pink, and a few golden stars of one pixel.
+    /// Returns a test picture: a dark sky of many shades, a galaxy from blue to pink, and a few golden one-pixel stars.
     fn sky() -> RgbImage {
         let mut seed = 1_u32;
         let mut random = move |below: u32| {

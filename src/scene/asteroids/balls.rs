@@ -10,11 +10,11 @@ pub(super) fn param(setup: &Setup, key: &str) -> f64 {
     setup.params.float(key).unwrap_or(0.0).into()
 }
 
-/// Mass and radius of each ball, before the balls have positions. The masses add up to 1.
+/// Mass and radius of each ball, before positions are assigned. The masses add up to 1.
 pub(super) struct Balls(pub Vec<(f64, f64)>);
 
 impl Balls {
-    /// Creates one ball for each of `masses`, with proportional mass and equal density.
+    /// Creates one ball for each entry of `masses`, with a mass proportional to the entry. All balls have the same density.
     pub(super) fn new(setup: &Setup, masses: impl Iterator<Item = f64> + Clone) -> Self {
         let radius = param(setup, "radius");
         let (total, n) = (masses.clone().sum::<f64>(), setup.bodies as f64);
@@ -39,7 +39,7 @@ impl Balls {
     }
 }
 
-/// Returns ∛x for positive x by Newton's method. Unlike `f64::cbrt`, the result is rounded alike on every platform.
+/// Returns ∛x for positive x, computed by Newton's method. Unlike `f64::cbrt`, it rounds identically on every platform.
 pub(super) fn cube_root(x: f64) -> f64 {
     // Dividing the exponent by 3 gives ∛x within a few per cent (constant of fdlibm); each iteration doubles the digits.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
@@ -52,8 +52,8 @@ pub(super) fn cube_root(x: f64) -> f64 {
 /// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball; usually a few are enough. If all tries fail, the ball is put at the last
-/// position, and the simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball; usually a few are enough. If none is free, the ball is placed at the last
+/// one, and the simulation separates the overlapping balls.
 const TRIES: usize = 10_000;
 
 /// Index in [`Packing`] that stands for "no ball".
@@ -63,7 +63,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Packing {
     /// Radius of the largest ball.
     largest: f64,
-    /// Index of the last ball added to each bucket of the hash table. A hash assigns grid cells to buckets.
+    /// Index of the last ball added to each bucket of the hash table. A hash function assigns grid cells to buckets.
     last: Vec<u32>,
     balls: Vec<Ball>,
 }

@@ -11,11 +11,11 @@ use crate::scene::random::Random;
 pub(super) struct Disc {
     /// Minimum radius of the inner edge; the edge is farther out around a large planet.
     pub inner: f64,
-    /// Minimum ratio of the outer radius to the inner radius; a disc of many bodies is larger.
+    /// Minimum ratio of the outer radius to the inner radius; discs of many bodies have a larger ratio.
     pub ratio: f64,
     /// Start and end of an empty gap, as fractions of the way from the inner to the outer edge.
     pub gap: [f64; 2],
-    /// Maximum slope of an orbit; also half the thickness of the disc, divided by the distance from the planet.
+    /// Maximum slope of an orbit. Half the thickness of the disc is this slope times the distance from the planet.
     pub tilt: f64,
     /// Maximum share of the disc's volume that bodies may fill.
     pub filling: f64,
@@ -59,7 +59,7 @@ impl Disc {
     }
 }
 
-/// Returns the velocity at a position on an anticlockwise circular orbit (v² = GM/r) that climbs with `slope` there.
+/// Returns the velocity at a position on an anticlockwise circular orbit (v² = GM/r) that rises with `slope` there.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();

@@ -27,7 +27,7 @@ pub struct Case {
     pub density: f32,
     /// Acceleration of the flow, in the units of the parameter file.
     pub accel: f32,
-    /// Relaxation rate: the fraction of the way to equilibrium per step.
+    /// Relaxation rate: the fraction of the distance to equilibrium that the fluid covers in each step.
     pub omega: f32,
 }
 
@@ -37,7 +37,7 @@ impl Case {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// Returns the parameters as keys and texts for `--set`, including the teaching code's drive and collision operator.
+    /// Returns the parameters as key-value pairs for `--set`, including the teaching code's drive and collision operator.
     pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [
@@ -50,16 +50,16 @@ impl Case {
     }
 }
 
-/// Maximum size of a parameter file in bytes. A list of obstacles may have `MOST_CELL_BYTES` more bytes per cell.
+/// Maximum size of a parameter file in bytes. An obstacle file may be larger by `MOST_CELL_BYTES` for each cell.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows of a grid.
 const MAX_SIDE: usize = 1 << 20;
-/// Accepted values of the initial mass in a cell, in a parameter file.
+/// Accepted values for the initial mass of a cell in a parameter file.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
-/// Accepted values of the acceleration in a parameter file.
+/// Accepted values for the acceleration in a parameter file.
 pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
-/// Accepted values of the relaxation rate in a parameter file.
+/// Accepted values for the relaxation rate in a parameter file.
 pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
 /// Reads a parameter file of the UoB-HPC teaching code.
@@ -93,11 +93,11 @@ pub fn load_case(path: &Path) -> Result<Case> {
     })
 }
 
-/// Reads the obstacles of a grid: lines `x y 1` in any order.
+/// Reads the obstacles of a grid from a file with lines of the form `x y 1`, in any order.
 ///
 /// # Errors
 /// Returns an error, with the line if it is known, if the file cannot be read, a line does not hold three such numbers, a
-/// cell lies outside of the grid, or all cells are blocked.
+/// cell lies outside the grid, or all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
     parse_file(path, (most, "an obstacle file of this grid"), |mut lines| {
@@ -134,7 +134,7 @@ pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io:
     Ok(())
 }
 
-/// Writes one line per step: the number of the step, counted from 0, and the mean speed after the step.
+/// Writes one line per step, with the step number, starting at 0, and the mean speed after the step.
 ///
 /// # Errors
 /// Returns the errors of `file`.
@@ -175,7 +175,7 @@ fn next<T: FromStr + PartialOrd + Debug>(
     parse(lines, name, lines.text(), kind, range)
 }
 
-/// Parses `text`, a part of the last line that was read, as a number in `range`; `name` names the number in errors.
+/// Parses `text`, part of the last line that was read, as a number in `range`; `name` identifies the number in errors.
 fn parse<T: FromStr + PartialOrd + Debug>(
     lines: &Lines<impl BufRead>,
     name: &str,

@@ -5,7 +5,7 @@ use crate::base::state::State;
 use crate::scene::generator::{Generator, Setup};
 use crate::scene::random::Random;
 
-/// Number of cells that the parameters of scenes of variable size are chosen for.
+/// Number of cells for which the parameters of variable-size scenes are chosen.
 pub const CELLS: usize = 1 << 16;
 
 /// Generators that fluid scenes can use.
@@ -23,13 +23,13 @@ pub(crate) fn at_rest(setup: &Setup, walls: Walls) -> State {
     Flow::at_rest(walls, setup.params.float("density").unwrap_or(1.0), 0).into()
 }
 
-/// Returns the numbers of columns and rows of a grid with about `setup.bodies` cells that is `ratio` times as wide as high.
+/// Returns the columns and rows of a grid with about `setup.bodies` cells that is `ratio` times as wide as it is high.
 fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
     let ny = ((setup.bodies / ratio).isqrt()).max(12);
     (ratio * ny, ny)
 }
 
-/// Returns whether the row `y` of `ny` rows is the first or the last. Works for columns too.
+/// Returns whether row `y` is the first or the last of `ny` rows. Also works for columns.
 fn is_side(y: usize, ny: usize) -> bool {
     y == 0 || y + 1 == ny
 }

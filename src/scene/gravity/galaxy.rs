@@ -12,7 +12,7 @@ use super::plummer;
 use crate::base::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// Share of the bodies that are in the bulge. Bulge bodies are heavier than disc bodies, so the disc gets more bodies.
+/// Share of the bodies that belong to the bulge. Bulge bodies are heavier than disc bodies, so the disc gets more bodies.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
@@ -41,7 +41,7 @@ impl Galaxy {
         Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
 
-    /// Returns the squares of two frequencies at radius R: of the circular orbit, Ω² = v²/R², and κ² = 4Ω² + R dΩ²/dR.
+    /// Returns two squared frequencies at radius R: orbital, Ω² = v²/R², and epicyclic, κ² = 4Ω² + R dΩ²/dR.
     pub(super) fn frequencies2(&self, r: f64) -> [f64; 2] {
         let a2 = self.a * (self.a + self.eps);
         let s2 = r * r + (self.a + self.eps) * (self.a + self.eps);
@@ -61,7 +61,7 @@ impl Galaxy {
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// Returns `n` bodies of the galaxy: first the bulge, with at least one body, in group 0, then the disc in group 1.
+    /// Returns `n` bodies of the galaxy: first the bulge (group 0, at least one body), then the disc (group 1).
     pub(super) fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
@@ -103,7 +103,7 @@ impl Galaxy {
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
     }
 
-    /// Returns the surface density Σ of the disc at the radius `r`.
+    /// Returns the surface density Σ of the disc at radius `r`.
     fn density(&self, r: f64) -> f64 {
         let d2 = r * r + self.a * self.a;
         3.0 * self.disc * self.a * self.a * self.a / (TAU * d2 * d2 * d2.sqrt())

@@ -43,7 +43,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
 /// Accepted range of generator arguments that are lengths, in N-body units.
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
-/// Makes bodies for G = 1 with `make`, scales their velocities to the current G, and moves the centre of mass to the origin.
+/// Calls `make` for bodies at G = 1, scales their velocities to the current G, and moves the centre of mass to the origin.
 fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> State {
     let law = Law::of(setup.params);
     let mut bodies = make(setup.bodies, law, &mut Random::new(setup.seed));
@@ -53,7 +53,7 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
 }
 
 /// Makes a disc around a bulge that also stands for the dark halo. With less than half of the mass in the bulge, the disc
-/// would become a bar within two rotations; with more, the disc stays round and grows many arms.
+/// would turn into a bar within two rotations; with more, the disc stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
     finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random))

@@ -22,7 +22,7 @@ impl Law {
         }
     }
 
-    /// Returns Ω² = v²/r² for a circular orbit of radius `r` about a point of mass 1, at G = 1.
+    /// Returns Ω² = v²/r² for a circular orbit of radius `r` around a point of mass 1, at G = 1.
     pub(super) fn omega2(&self, r: f64) -> f64 {
         let d2 = if self.clamp { (r * r).max(self.eps * self.eps) } else { r * r + self.eps * self.eps };
         1.0 / (d2 * d2.sqrt())
