@@ -1,4 +1,4 @@
-//! Lists that snapshots of asteroids contain besides the bodies, and the checks of these lists.
+//! Lists that asteroid snapshots contain in addition to the bodies, with a check for each list.
 
 use std::any::Any;
 
@@ -7,21 +7,21 @@ use crate::base::bodies::{FINITE_LIMIT, is_quarantined};
 use crate::modes::carried::{Checked, each_body, ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Name of the list with the radius of each body, divided by the parameter `radius`.
+/// Name of the list that holds the radius of each body, divided by the parameter `radius`.
 pub(super) const SIZES: &str = "sizes";
-/// Name of the list with the mass of each body, including bodies that are excluded because they are not finite.
+/// Name of the list that holds the mass of each body, including bodies that are excluded because they are not finite.
 pub(super) const MASSES: &str = "masses";
-/// Name of the list with the number of hits, the deepest overlap, and the steps since the last hit of each body.
+/// Name of the list that holds, for each body, the number of hits, the deepest overlap and the steps since the last hit.
 pub(super) const CONTACT: &str = "contact";
-/// Name of the list with the smallest and the largest size, which are radii divided by the parameter `radius`.
+/// Name of the list that holds the smallest and the largest size. A size is a radius divided by the parameter `radius`.
 pub(super) const RADII: &str = "radii";
-/// Name of the list with the schedule of substeps.
+/// Name of the list that holds the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Value stored as the number of steps since the last hit if a body has never been hit.
+/// Number of steps since the last hit, as stored for a body that has never been hit.
 pub(super) const NEVER: f32 = 1e9;
 
-/// Largest relative deviation of a size from the cube root of the mass. Leaves room for a few rounding errors.
+/// Largest allowed relative deviation of a size from its expected value. It leaves room for a few rounding errors.
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[
@@ -59,8 +59,8 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// Checks that sizes are proportional to the cube roots of the masses, with one factor for all bodies. Bodies excluded as
-/// not finite may have no size. The size of a body without mass is 0, or 1 if no body had a mass.
+/// Checks that sizes are proportional to the cube roots of the masses, with the same factor for all bodies. A body excluded
+/// as not finite may have no size. A body without mass has size 0, or size 1 if no body had mass.
 fn sizes(with: &Carries, list: &[f32]) -> Checked {
     let (bodies, masses) = (with.bodies()?, with.other(MASSES)?);
     has(masses, bodies.len())?;
@@ -80,8 +80,8 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Checks the list with the smallest and the largest size. The range may also cover bodies that were excluded later
-/// because they were not finite. The cells of the variant `grid` are as wide as the largest size.
+/// Checks the list that holds the smallest and the largest size. The range may also cover bodies that were later excluded as
+/// not finite. The cells of the variant `grid` are as wide as the largest size.
 fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());
@@ -95,7 +95,7 @@ fn radii(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Returns the smallest and the largest of all sizes that are finite and above 0, or zeros if there are none.
+/// Returns the smallest and the largest size among those that are finite and positive, or zeros if there are none.
 pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
     let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
     let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);

@@ -1,4 +1,4 @@
-//! Solver of the variant `grid`: sorts bodies into cells by a hash of their position, and tests only neighbouring cells.
+//! Solver of the variant `grid`: sorts bodies into cells by a hash of their positions and tests only neighbouring cells.
 
 use std::ops::Range;
 
@@ -6,15 +6,15 @@ use super::solver::{Advance, ContactPass, Setup, Solver};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 
-/// Work-group size of the prefix sum, the same as `SCAN_GROUP` in `kernels/asteroids/grid.cl`.
+/// Work-group size of the prefix sum; must match `SCAN_GROUP` in `kernels/asteroids/grid.cl`.
 const SCAN_GROUP: usize = 256;
 /// Number of bucket counts that one work-group of the prefix sum adds up.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// Width of a cell divided by the largest diameter. It is above 1, so that touching bodies are always in the same or in
-/// neighbouring cells, despite rounding.
+/// Width of a cell divided by the largest diameter. It is above 1 so that, despite rounding, touching bodies are always in
+/// the same cell or in neighbouring cells.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item, given as the number of bodies that it tests a body against.
+/// Approximate cost of a work-item: the number of bodies against which it tests its own body.
 const COST: f64 = 64.0;
 
 /// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
@@ -22,7 +22,7 @@ pub(super) struct Cells {
     advance: Advance,
     kernels: [Kernel; 7],
     buckets: usize,
-    /// Difference in bucket number between neighbouring cells along y, and along z.
+    /// Differences in bucket number between neighbouring cells along y and along z.
     strides: [u32; 2],
     count: Buffer<u32>,
     /// Index of the first body in each bucket, followed by the end of the last bucket.
@@ -95,7 +95,7 @@ impl Cells {
         [&pass.args(sorted)[..], &self.hash(pass.largest), &lists].concat()
     }
 
-    /// Returns the kernel arguments that map positions to buckets: cells per unit of length, two strides, number of buckets.
+    /// Returns the kernel arguments for mapping positions to buckets: cells per unit length, two strides, number of buckets.
     fn hash(&self, radius: f32) -> [Arg<'_>; 4] {
         let [p, q] = self.strides;
         let per_cell = 1.0 / (2.0 * radius * SLACK).max(f32::MIN_POSITIVE);
@@ -124,8 +124,8 @@ impl Solver for Cells {
     }
 }
 
-/// Returns strides for which the 27 cells around any cell fall into 27 different buckets. `buckets` must be a power of two
-/// and at least 1024.
+/// Returns strides that put the 3 × 3 × 3 cells around any position into 27 different buckets. `buckets` must be a power of
+/// two and at least 1024.
 fn strides(buckets: u32) -> [u32; 2] {
     let differ = |[p, q]: [u32; 2]| {
         let bucket =

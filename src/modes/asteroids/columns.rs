@@ -27,7 +27,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Device memory that the lists of contacts take per body, in bytes.
+    /// Device memory for the contact lists, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = (1 + LISTED) * size_of::<u32>();
 
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
@@ -48,7 +48,7 @@ impl Columns {
         }))
     }
 
-    /// Queues the kernel that fills the columns and empties all lists.
+    /// Queues the kernel that fills the columns and clears all contact lists.
     fn fill(&self, lane: &mut Lane, pass: &ContactPass) -> Result<()> {
         let args = [
             pass.count(),
@@ -77,9 +77,9 @@ impl Solver for Columns {
         0..few.div_ceil(2).next_multiple_of(recipe.work_group)
     }
 
-    /// Queues a part of the search for touching bodies and, after the last part, the first pass over the lists. With several
-    /// devices, instead tests the bodies of this device's share against all other bodies, because lists of pairs cannot be
-    /// divided among devices.
+    /// Queues part of the search for touching bodies and, after the last part, the first pass over the contact lists. With
+    /// several devices, it instead tests the bodies in this device's share against all other bodies, because lists of pairs
+    /// cannot be divided among devices.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
         if range.start == self.share(pass.assignment).start {
             self.fill(lane, pass)?;

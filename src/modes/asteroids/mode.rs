@@ -42,8 +42,8 @@ pub static INFO: ModeInfo = ModeInfo {
     auto_variant,
 };
 
-/// Returns the initial states for `check`: scenes in which few bodies touch, a box around a planet in which all bodies
-/// overlap, and scenes with substeps.
+/// Returns the initial states for `check`: scenes in which few bodies touch, a box of overlapping bodies around a planet,
+/// and scenes with substeps.
 fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
     let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
         let mut starts = checks::of_bodies(info, &[scene])?;
@@ -102,7 +102,7 @@ impl Mode for Asteroids {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Keeps all lists: sizes and contacts stay valid, and the list of substeps includes the parameters that it depends on.
+    /// Keeps all lists: sizes and contacts stay valid, and the substep schedule includes the parameters it depends on.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {

@@ -1,4 +1,4 @@
-//! Reference implementation of asteroids in f64. The results of the kernels are compared with its results.
+//! Reference implementation of asteroids in f64. Kernel results are compared against its results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,27 +10,27 @@ use crate::base::edit::GravitySample;
 
 type Vector = glam::DVec3;
 
-/// Largest overlap that a resting contact keeps in order to carry a load, in units of g·dt².
+/// Largest overlap that a resting contact keeps to carry a load, in units of g·dt².
 const CARRIED: f64 = 50.0;
-/// Mass ratio above which the heavier body takes part in any number of impacts at once.
+/// Mass ratio above which the heavier body can undergo any number of impacts at once.
 const HEAVIER: f64 = 16.0;
 /// Relative distance from a threshold below which f32 rounding may lead to a different decision.
 const DOUBT: f64 = 1e-5;
 
-/// A step of all bodies. The result is computed on demand, for one body at a time.
+/// A time step of all bodies. Results are computed on demand, one body at a time.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
     radii: Vec<f64>,
     cells: Cells,
-    /// Cached results of the first pass, by index of the body.
+    /// Cached results of the first pass, indexed by body.
     roles: RefCell<HashMap<usize, Role>>,
 }
 
 /// Partner of a contact: a body, or `None` for the planet.
 type Partner = Option<usize>;
 
-/// Contact of a body with a partner, described from the point of view of the body.
+/// A contact between a body and a partner, seen from the body.
 struct Contact {
     partner: Partner,
     /// Unit vector from the body to the partner.
@@ -40,20 +40,20 @@ struct Contact {
     u: f64,
     /// Relative velocity of the touching surfaces, without its normal part.
     slip: Vector,
-    /// T0: the reduction of the approach speed u that leaves a speed of −e·u, where e is the restitution.
+    /// T0: the reduction of the approach speed from u to −e·u, where e is the restitution.
     bounce: f64,
-    /// T: the reduction of the approach speed u that also keeps the overlap from growing.
+    /// T: the reduction of the approach speed that also keeps the overlap from growing.
     hold: f64,
-    /// Magnitude of the planet's gravity (an acceleration) at the body or at the partner, whichever is larger.
+    /// Acceleration due to the planet's gravity at the body or at the partner, whichever is larger.
     gravity: f64,
     is_impact: bool,
-    /// f: weight of a resting contact, 0 to 1; 0 for impacts and for resting contacts that have no effect.
+    /// f: weight of a resting contact, from 0 to 1. Impacts, and resting contacts without effect, have weight 0.
     weight: f64,
     /// Smallest relative distance of a compared value from its threshold. If it is tiny, rounding may change a decision.
     margin: f64,
 }
 
-/// Result of the first pass for a body: its contacts, counted by kind.
+/// Result of the first pass for a body: the number of its contacts of each kind.
 #[derive(Debug, Clone, Copy)]
 struct Role {
     /// M: number of contacts.
@@ -71,34 +71,34 @@ struct Role {
 }
 
 impl Role {
-    /// Role of the planet. The contacts of the planet are not counted.
+    /// Role of the planet. The planet's contacts are not counted.
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
-    /// Returns C, the number of impacts that the mass of the body is divided among.
+    /// Returns C, the number of impacts among which the body's mass is divided.
     fn impacts(&self) -> f64 {
         f64::from(self.light) + f64::from(u8::from(self.best.is_some()))
     }
 }
 
 impl<T: Copy + Into<f64>> Step<T> {
-    /// Prepares a step from the state `bodies`. The results are computed later, on demand.
+    /// Prepares a step that starts from the state `bodies`. Results are computed later, on demand.
     pub(super) fn new(params: &Asteroids, bodies: Bodies<T>, radii: Vec<f64>) -> Self {
         let cells = Cells::new(&bodies, &radii);
         Self { params: params.clone(), bodies, radii, cells, roles: RefCell::default() }
     }
 
-    /// Returns the position, the velocity and the mass of a body before the step.
+    /// Returns the position, velocity and mass of a body before the step.
     pub(super) fn body(&self, i: usize) -> (Vector, Vector, f64) {
         body(&self.bodies, i)
     }
 
-    /// Returns the acceleration of a body due to the planet's gravity.
+    /// Returns the acceleration of a body caused by the planet's gravity.
     pub(super) fn pull(&self, i: usize) -> Vector {
         self.params.field_of(self.body(i).0).acceleration
     }
 
-    /// Returns the position and the velocity of a body after the step, or `None` for a body excluded as not finite.
+    /// Returns the position and velocity of a body after the step, or `None` if the body is excluded as not finite.
     ///
     /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push. The right-hand sides use the state before the step.
     pub(super) fn moved(&self, i: usize) -> Option<(Vector, Vector)> {
@@ -112,7 +112,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         v.is_finite().then_some((x + v * dt + dx, v))
     }
 
-    /// Returns whether a contact that affects the body may be classified differently in single precision.
+    /// Returns whether single precision might classify a contact that affects the body differently.
     pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
         let best_of = |i: usize| self.role(i).best?.0;
@@ -191,7 +191,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         partner.map_or(f64::INFINITY, |j| self.body(j).2)
     }
 
-    /// Returns whether body `i` is much lighter than the partner. If so, the partner consents to every impact of the body.
+    /// Returns whether body `i` is much lighter than its partner. If so, the partner consents to every impact by the body.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
@@ -231,7 +231,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         role
     }
 
-    /// Returns whether body i consents to an impact, because the partner is much lighter or is its best partner.
+    /// Returns whether body `i` consents to an impact because its partner is much lighter or is its best partner.
     fn consents(&self, i: usize, partner: Partner) -> bool {
         let is_heavy = partner.is_some_and(|j| self.is_light(j, Some(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
@@ -242,13 +242,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         self.consents(i, partner) && partner.is_none_or(|j| self.consents(j, Some(i)))
     }
 
-    /// Returns whether any impact of the body takes effect.
+    /// Returns whether any of the body's impacts takes effect.
     fn is_hit(&self, i: usize) -> bool {
         let role = self.role(i);
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// Returns the share of a contact's effect that body i takes: (1/m_i) / (C_i/m_i + C_j/m_j), with C_i = `own` and
+    /// Returns the share of a contact's effect that body `i` receives: (1/m_i) / (C_i/m_i + C_j/m_j), where C_i = `own` and
     /// C_j = `other`.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
@@ -258,7 +258,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns the changes of a body's velocity and position due to its share of the effect of each contact.
+    /// Returns the changes in a body's velocity and position: the sums of its shares of the effects of all its contacts.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));
@@ -286,8 +286,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         (dv, dx)
     }
 
-    /// Returns the changes of velocity and position under the contact law `simple`. Each contact with approaching partners
-    /// contributes Δv = −share·[(1+e)·u·n + μ·v_t] and a push that separates the partners.
+    /// Returns the changes in velocity and position under the contact law `simple`. If its partners approach, a contact
+    /// contributes Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
     fn only_pass(&self, i: usize) -> (Vector, Vector) {
         let Asteroids { restitution, friction, push, .. } = self.params;
         let [restitution, friction, push] = [restitution, friction, push].map(f64::from);
@@ -348,7 +348,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Takes `steps` steps, divided into the same number of substeps as on devices.
+    /// Takes `steps` steps, with as many substeps in each step as on a device.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -371,7 +371,7 @@ impl Asteroids {
         }
     }
 
-    /// Returns the number of substeps that the motion of the bodies requires.
+    /// Returns the number of substeps that the bodies' motion requires.
     fn substeps_for(&self, bodies: &Bodies<f64>) -> u32 {
         let radii = self.radii(bodies);
         let least = radii.iter().copied().filter(|radius| *radius > 0.0).fold(f64::INFINITY, f64::min);
@@ -406,7 +406,7 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the acceleration and the potential of the planet's gravity at a position. Inside the planet, neither exceeds
+    /// Returns the acceleration and potential due to the planet's gravity at a position. Inside the planet, neither exceeds
     /// its value at the surface.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
@@ -419,7 +419,7 @@ pub(super) fn finite(v: Vector) -> bool {
     v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT))
 }
 
-/// Returns the position, the velocity and the mass of a body.
+/// Returns the position, velocity and mass of a body.
 pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector, Vector, f64) {
     let [x, y, z, m] = bodies.positions[i].map(Into::into);
     let [vx, vy, vz, _] = bodies.velocities[i].map(Into::into);

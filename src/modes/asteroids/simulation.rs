@@ -22,14 +22,14 @@ use crate::modes::{
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
-/// Simulation of asteroids on one device: the bodies, and the kernels that compute their steps.
+/// Simulation of asteroids on one device: the bodies and the kernels that advance them.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Asteroids,
-    /// Number of substeps in the current step or, between steps, in the last step.
+    /// Number of substeps in the current step or, between steps, in the previous step.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
-    /// Kernel that measures the motion of the bodies. The number of substeps depends on the result.
+    /// Kernel that measures the bodies' motion, which determines the number of substeps.
     motion: Kernel,
     /// Result of the kernel `motion`.
     motion_bits: Buffer<u32>,
@@ -38,12 +38,12 @@ pub(super) struct AsteroidSimulation {
     pub(super) count: usize,
     /// The second pass of a step, which only the contact law `match` needs.
     pub(super) second: Option<SecondPass>,
-    /// Solver that runs the first pass of a step; with the contact law `simple`, the only pass.
+    /// Solver that runs the first pass of a step, which is the only pass under the contact law `simple`.
     pub(super) solver: Box<dyn Solver>,
     reduction: Reduction,
-    /// Positions with sizes: `[0]` is current and `[1]` is the destination of the next substep. Swapped after each substep.
+    /// Positions and sizes: `[0]` is current, and the next substep writes to `[1]`. Swapped after each substep.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities with masses: `[0]` is current and `[1]` is the destination of the next substep. Swapped after each substep.
+    /// Velocities and masses: `[0]` is current, and the next substep writes to `[1]`. Swapped after each substep.
     pub(super) v: [Buffer<[f32; 4]>; 2],
     /// Whether a step was taken with the current parameters. If so, buffers `[1]` hold the state before the last substep.
     pub(super) stepped: bool,
@@ -54,20 +54,20 @@ pub(super) struct AsteroidSimulation {
     /// Index of the group that each body started in, for colouring bodies by origin.
     origin: Buffer<f32>,
     packed: PackedPoints,
-    /// Smallest radius above 0 and largest radius, each divided by the parameter `radius`.
+    /// Smallest positive radius and largest radius, each divided by the parameter `radius`.
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Number of bodies in a unit of work. Devices share the work in whole units.
+    /// Number of bodies in a unit of work. Work is divided among devices in whole units.
     pub(super) grain: usize,
     attract: AttractKernel,
 }
 
-/// A measurement of the bodies' motion by the kernel `motion`.
+/// A measurement of the bodies' motion, made by the kernel `motion`.
 pub(super) enum Measurement {
     /// The measurement is queued, and its result has not been read yet.
     Queued(Pending<Memory<u32>>),
-    /// The largest ratio of a body's speed to its radius, and 1 if a body may touch the planet, otherwise 0.
+    /// The largest ratio of speed to radius of any body, and a flag: 1 if a body may touch the planet, otherwise 0.
     Done([f32; 2]),
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Burst {
     pub(super) steps: u32,
     /// Index of the current step or, between steps, of the next step.
     pub(super) step: u32,
-    /// Index of the next substep in the step.
+    /// Index of the next substep within the step.
     pub(super) substep: u32,
     /// Number of substeps in the burst of steps so far.
     pub(super) substeps: u64,
@@ -140,12 +140,12 @@ impl AsteroidSimulation {
         Arg::Float16(std::array::from_fn(|nth| law.get(nth).copied().unwrap_or(0.0)))
     }
 
-    /// Returns the smallest radius above 0.
+    /// Returns the smallest positive radius.
     fn least_radius(&self) -> f32 {
         self.radii[0] * self.params.radius
     }
 
-    /// Sets the number of substeps of the next step. Queues a measurement of the bodies' motion if a measurement is due.
+    /// Sets the number of substeps for the next step. If a measurement of the bodies' motion is due, queues it.
     pub(super) fn begin_step(&mut self) -> Result<()> {
         let count = match self.params.substeps.fixed() {
             Some(count) => count,
@@ -173,14 +173,14 @@ impl AsteroidSimulation {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
-    /// Returns the parameters of the current substep or, between steps, of the last substep.
+    /// Returns the parameters for the current substep or, between steps, for the last substep.
     fn substep(&self) -> Asteroids {
         self.params.substep(self.substeps)
     }
 
     /// Queues a measurement of the bodies' motion.
     fn measure(&mut self) -> Result<Measurement> {
-        /// Number of work-items, enough to keep a device busy.
+        /// Maximum number of work-items: enough to keep a device busy.
         const ITEMS: usize = 1 << 14;
         if self.radii[1] == 0.0 {
             // Bodies without size cannot touch.
@@ -216,7 +216,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns a reading with the largest displacement of a body in a substep, in radii; warns if it is too large.
+    /// Returns a reading of the largest displacement of a body in a substep, in radii. Warns if it is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -243,7 +243,7 @@ impl AsteroidSimulation {
 }
 
 /// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, in the layout of `kernels/asteroids/contact.cl`. ρ is
-/// the radius divided by the parameter `radius`; NaN for bodies that are excluded because they are not finite.
+/// the radius divided by the parameter `radius`, or NaN for bodies that are excluded as not finite.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
     let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {
@@ -306,7 +306,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// Returns the lists of sizes, masses, contacts and substeps, including bodies that are excluded as not finite.
+    /// Returns the lists of sizes, masses, contacts and substeps. They include bodies that are excluded as not finite.
     fn extra(&mut self) -> Result<Extra> {
         let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();

@@ -1,4 +1,4 @@
-//! Solvers, which find and resolve contacts: the trait that each group of kernels implements, and its inputs.
+//! Solvers, which find and resolve contacts: the trait that each group of kernels implements, and the solvers' inputs.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
-/// Finds contacts between bodies and takes a step. Each group of related kernels has its own implementation.
+/// Finds contacts between bodies and takes a step. Each group of related kernels has its own implementation of this trait.
 pub(super) trait Solver {
     /// Returns the kernel `advance`, which runs the first pass.
     fn advance(&self) -> &Advance;
@@ -21,18 +21,18 @@ pub(super) trait Solver {
     /// first work-item after that part.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
-    /// Returns the name of the kernel of the second pass.
+    /// Returns the name of the kernel that runs the second pass.
     fn second_kernel(&self) -> &'static str {
         "resolve"
     }
 
-    /// Returns the arguments of the kernel of the second pass.
+    /// Returns the arguments of the kernel that runs the second pass.
     fn second_args<'a>(&'a self, pass: &ContactPass<'a>) -> Vec<Arg<'a>> {
         pass.args(pass.from.map(Arg::from))
     }
 }
 
-/// A pass of a kernel over all bodies, with its inputs and outputs.
+/// A kernel's pass over all bodies, with its inputs and outputs.
 pub(super) struct ContactPass<'a> {
     pub bodies: usize,
     /// Coefficients of the contact law, in the layout of `kernels/asteroids/contact.cl`.
@@ -47,7 +47,7 @@ pub(super) struct ContactPass<'a> {
     pub to: [Arg<'a>; 3],
     /// The second pass of the step, which only the contact law `match` needs.
     pub second: Option<&'a SecondPass>,
-    /// The part of the pass over all bodies that this device computes.
+    /// The part of the pass that this device computes.
     pub assignment: &'a Assignment,
 }
 
@@ -57,7 +57,7 @@ impl<'a> ContactPass<'a> {
         Arg::Uint(self.bodies as u32)
     }
 
-    /// Returns the first arguments of every kernel of a pass. `from` holds the positions and velocities that the kernel reads.
+    /// Returns the first arguments of every kernel in a pass. `from` holds the input positions and velocities.
     pub(super) fn args(&self, from: [Arg<'a>; 2]) -> Vec<Arg<'a>> {
         let shared = self.second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
         let shared = shared.as_ref().map_or(&[][..], |shared| shared);
@@ -65,22 +65,22 @@ impl<'a> ContactPass<'a> {
     }
 }
 
-/// The kernel of the second pass of a step, with the results of the first pass that it reads.
+/// The kernel that runs the second pass of a step, with the first-pass results that it reads.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
-    /// For each body, its best partner, counts and flags, in the layout of `kernels/asteroids/contact.cl`.
+    /// For each body, the best partner, counts and flags, in the layout of `kernels/asteroids/contact.cl`.
     pub roles: Buffer<[u32; 4]>,
     /// Bodies that each body touches: the first partner of every body, then the second partner of every body, and so on.
     partners: Buffer<u32>,
 }
 
 impl SecondPass {
-    /// Maximum number of partners listed for a body: enough for equal spheres packed around one sphere, with some overlaps.
-    /// For a body with more partners, the second pass repeats the search.
+    /// Maximum number of partners listed per body: enough for equal spheres packed around a sphere with some overlap. For a
+    /// body with more partners, the second pass repeats the search.
     const PARTNERS: usize = 16;
-    /// Device memory of the second pass per body, in bytes: the roles and the list of partners.
+    /// Device memory for the roles and partner lists of the second pass, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
-    /// Cost of a body in the second pass, as a number of pairs of bodies.
+    /// Cost of the second pass per body, expressed as a number of pairs of bodies.
     pub(super) const COST: f64 = 16.0;
 
     /// Returns the macros that the kernels of both passes are compiled with.
@@ -121,12 +121,12 @@ impl Advance {
         Ok(Self { kernel, recipe })
     }
 
-    /// Returns the number of pairs that a work-item tests if the kernel tests all pairs.
+    /// Returns the number of pairs that each work-item tests if the kernel tests all pairs.
     pub(super) fn pairs_per_item(&self, bodies: usize) -> f64 {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next part of a pass. `cost` is the cost of a work-item, as a number of pairs of bodies.
+    /// Queues the next part of a pass. `cost` is the cost of a work-item, expressed as a number of pairs of bodies.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,

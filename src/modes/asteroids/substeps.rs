@@ -1,29 +1,29 @@
-//! Number of substeps in each step, chosen so that no body moves too far in a substep and piles on the planet do not sink.
+//! Number of substeps per step, chosen so that no body moves too far in a substep and piles on the planet do not sink.
 //!
-//! With `auto`, the motion of the bodies is measured every [`PERIOD`] steps after the start or a change. A measurement
-//! takes effect [`LAG`] steps later, so that the host rarely waits for the device. The schedule depends only on step
-//! numbers, so the division of a run into bursts does not change its results.
+//! With `auto`, the bodies' motion is measured at the start, after each change, and then every [`PERIOD`] steps. A
+//! measurement takes effect [`LAG`] steps later, so that the host rarely has to wait for the device. The schedule depends
+//! only on step numbers, so the division of a run into bursts does not change its results.
 
 use super::parameters::{Asteroids, Substeps};
 use crate::base::params::Choice;
 
-/// Number of steps from one measurement of the bodies to the next.
+/// Number of steps from one measurement of the bodies' motion to the next.
 const PERIOD: u32 = 8;
 /// Number of steps between a measurement of the bodies' motion and the step in which it takes effect.
 const LAG: u32 = 4;
-/// Largest displacement of a body in a substep, as a fraction of its radius.
+/// Largest allowed displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
-/// Largest g·h² at which piles do not sink, as a fraction of the smallest radius, where h is the length of a substep. Each
-/// layer of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
+/// Largest g·h² for which piles do not sink, as a fraction of the smallest radius; h is the length of a substep. Each layer
+/// of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 
 /// Result of a measurement of the bodies' motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
-    /// Largest speed of a body divided by its radius. The speed includes what the planet's gravity can add before the next
-    /// measurement takes effect.
+    /// Largest ratio of a body's speed to its radius. The speed includes any speed that the planet's gravity could add
+    /// before the next measurement takes effect.
     pub rate: f64,
-    /// Whether a body touches the planet, or may touch the planet before the next measurement takes effect.
+    /// Whether a body touches the planet, or might do so before the next measurement takes effect.
     pub lands: bool,
 }
 
@@ -33,8 +33,8 @@ impl Motion {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }
 
-    /// Returns the number of substeps that the motion requires if the smallest body has the radius `least`. The number is a
-    /// power of two, because dividing the time step by a power of two is exact.
+    /// Returns the number of substeps that the motion requires if the smallest body has radius `least`. It is a power of two
+    /// because dividing the time step by a power of two is exact.
     pub(super) fn substeps(self, params: &Asteroids, least: f64) -> u32 {
         let Asteroids { dt, planet_mass, planet_radius, g, .. } = *params;
         let [dt, gm, planet] = [dt, g * planet_mass, planet_radius].map(f64::from);
@@ -45,22 +45,22 @@ impl Motion {
     }
 }
 
-/// Work to do before a step: measuring the bodies' motion, or applying a measurement.
+/// What to do before a step: measure the bodies' motion, apply a measurement, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
     /// Whether to measure the motion of the bodies.
     pub measure: bool,
-    /// Whether the latest measurement takes effect in this step. If a measurement is due as well, it is made first.
+    /// Whether the latest measurement takes effect in this step. If a new measurement is also due, it comes first.
     pub apply: bool,
 }
 
-/// Schedule of the measurements of the bodies' motion. `M` is the type of a measurement.
+/// Schedule for measuring the bodies' motion. `M` is the type of a measurement.
 pub(super) struct Schedule<M> {
     /// Current number of substeps; 0 if the motion of the bodies must be measured first.
     pub substeps: u32,
     /// Number of steps since the bodies' motion was last measured.
     pub phase: u32,
-    /// The last measurement; `None` after the measurement has taken effect.
+    /// The latest measurement, or `None` if it has taken effect.
     pub measurement: Option<M>,
 }
 
@@ -74,7 +74,7 @@ impl<M> Schedule<M> {
     /// Length of the list that [`Schedule::to_list`] returns.
     pub(super) const NUMBERS: usize = 10;
 
-    /// Advances the schedule to the next step, and returns the work to do before the step.
+    /// Advances the schedule to the next step and returns what to do before that step.
     pub(super) fn next(&mut self) -> Due {
         let is_new = self.substeps == 0;
         if is_new || self.phase >= PERIOD {
@@ -86,7 +86,7 @@ impl<M> Schedule<M> {
         Due { measure, apply }
     }
 
-    /// Returns the schedule as a list of numbers; `measured` is the result of the last measurement.
+    /// Returns the schedule as a list of numbers. `measured` is the result of the latest measurement.
     pub(super) fn to_list(&self, measured: [f32; 2], params: &Asteroids) -> Vec<f32> {
         let is_measured = u8::from(self.measurement.is_some());
         let own = [self.substeps as f32, self.phase as f32, f32::from(is_measured)];
@@ -128,8 +128,8 @@ impl Asteroids {
         [dt, radius, g * planet_mass, planet_radius, substeps.fixed().unwrap_or(0) as f32]
     }
 
-    /// Returns the parameters of the last of `count` substeps, where `count` is a power of two. Earlier substeps use
-    /// `decay` 1, because a root of `decay` for each substep would be lost to rounding.
+    /// Returns the parameters of the last of `count` substeps, where `count` is a power of two. Earlier substeps use a
+    /// `decay` of 1, because rounding would make a separate root of `decay` for each substep too inaccurate.
     pub(super) fn substep(&self, count: u32) -> Self {
         Self { dt: self.dt / count.max(1) as f32, ..self.clone() }
     }

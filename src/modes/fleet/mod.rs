@@ -1,8 +1,8 @@
-//! A simulation on several devices. Each device has a whole simulation, and steps a share of the work.
+//! A simulation that runs on several devices. Each device holds a complete simulation and computes a share of each step.
 //!
 //! After each stage of a pass, the devices exchange data through the host. Shares follow measured speeds. A device that
-//! only slows the other devices gets no share. If a single device is the fastest choice, it runs without exchanges. Long
-//! bursts are cut, because shares change only between bursts.
+//! would only slow down the others gets no share. If a single device is fastest, it runs alone, without exchanges. Long
+//! bursts are split because shares change only between bursts.
 
 mod search;
 mod shared;

@@ -1,27 +1,27 @@
-//! Search for the devices that compute together: the fastest devices, as many as make a step shorter. The search relies on
-//! measurements, because the cost of exchanges and the speed of devices with small shares are unknown.
+//! Search for the devices to use: the fastest ones, as many as help to shorten a step. The search relies on measurements
+//! because the cost of exchanges and the speed of devices with small shares are not known in advance.
 
 use super::shares::Speeds;
 
-/// Environment variable that controls the search. With the value `always`, every device takes part without a search.
+/// Environment variable that controls the search. If its value is `always`, all devices are used without a search.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts that all devices run at the start of a search, to measure the speed of each device.
+/// Number of bursts for which all devices run at the start of a search, to measure the speed of each.
 const WARM: u32 = 4;
-/// Number of bursts to measure for each number of devices; the fastest burst counts. One burst is not enough, because the
-/// shares still change during the first burst.
+/// Number of bursts to measure for each number of devices; the fastest burst counts. One burst is not enough because the
+/// shares are still settling.
 const TRIES: u32 = 3;
-/// A number of devices is not tried if its computation alone would take longer than this multiple of the shortest step.
+/// A number of devices is not tried if computing a step would take longer than this multiple of the shortest step so far.
 const HOPELESS: f64 = 1.25;
-/// More devices are chosen only if a step then takes less than this fraction of its time with fewer devices.
+/// More devices are chosen only if they reduce the time of a step to less than this fraction of its time with fewer devices.
 const GAIN: f64 = 0.98;
 
-/// State of the search for the set of devices on which a step takes the least time.
+/// State of the search for the devices that together take the least time for a step.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
     /// Indices of the devices that the search chooses from.
     participants: Vec<usize>,
-    /// Numbers of devices tried so far, each with the shortest time of a step in seconds.
+    /// Numbers of devices tried so far, each with its shortest time per step, in seconds.
     seen: Vec<(usize, f64)>,
 }
 
@@ -42,12 +42,12 @@ impl Search {
         }
     }
 
-    /// Returns whether the user turned the search off, so that all devices take part.
+    /// Returns whether the user has turned the search off, so that all devices are used.
     pub(super) fn is_off() -> bool {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
 
-    /// Restarts the search with the additional devices `others`. Returns all devices that the search now chooses from.
+    /// Adds the devices `others` and restarts the search. Returns all devices that the search now chooses from.
     pub(super) fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
         let participants: Vec<usize> = self.participants.iter().copied().chain(others).collect();
         *self = Self::new(participants.clone());
@@ -58,7 +58,7 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that a step of `units` units of work took `seconds`. Returns the devices to use next, or `None` for no change.
+    /// Records that a step of `units` units of work took `seconds`. Returns the devices to use next, or `None` to keep them.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
@@ -91,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Returns the devices to try next. If nothing is left to try, ends the search and returns the best devices found.
+    /// Returns the devices to try next. If nothing is left to try, ends the search and returns the best set found.
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
@@ -119,7 +119,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Simulates a search and returns the number of chosen devices. Exchanges take `exchange` seconds.
+    /// Simulates a search and returns the number of chosen devices. Exchanges take `exchange` seconds each.
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());

@@ -1,4 +1,4 @@
-//! Trait that a simulation must implement so that several devices can share its steps.
+//! The trait that a simulation must implement to run on several devices.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(crate) struct Assignment {
     pub work: Range<usize>,
     /// Bodies or grid rows that the device updates. Only this device has their current data.
     pub own: Range<usize>,
-    /// Position of the device among the `of` participating devices, from 0.
+    /// Position of the device among the `of` participating devices, starting at 0.
     pub nth: usize,
     pub of: usize,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the fraction of the stage that is queued, 0 to 1. Assumes that the stage starts at work-item 0.
+    /// Returns the fraction of the stage that has been queued, from 0 to 1. Assumes that the stage starts at work-item 0.
     pub(crate) fn progress(&self) -> f32 {
         (self.items.start as f32 / self.items.end.max(1) as f32).min(1.0)
     }
@@ -43,11 +43,11 @@ pub(crate) struct Plan {
     pub units: usize,
     /// Number of bodies or grid rows.
     pub count: usize,
-    /// Number of bodies or rows in a unit of work, or `None` if a device may compute units of bodies it does not own.
+    /// Number of bodies or rows in a unit of work, or `None` if the units are not tied to the bodies that a device owns.
     pub grain: Option<usize>,
-    /// Number of neighbouring grid rows on each side whose data a device needs.
+    /// Number of neighbouring grid rows that a device needs on each side of its own rows.
     pub edge: usize,
-    /// When a burst is divided, each part but the last takes a multiple of this number of steps.
+    /// When a burst is split, the number of steps in each part except the last is a multiple of this number.
     pub cut: u32,
 }
 
@@ -66,16 +66,16 @@ pub(crate) enum Traffic<'a> {
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
-/// A complete simulation on one device that can also compute only a part of each step. A pass over all bodies or rows
-/// consists of stages, after each of which the devices exchange data. A device that runs alone computes all parts.
+/// A complete simulation on one device that can also compute just part of each step. A pass over all bodies or rows consists
+/// of stages, after each of which the devices exchange data. A device that runs alone computes all parts.
 pub(crate) trait SharedSimulation: Simulation {
-    /// Simulation state on the host, as opposed to state in device buffers.
+    /// Simulation state that is kept on the host rather than in device buffers.
     type HostState;
 
     /// Returns the simulation state that is not stored in buffers. May wait for the device.
     fn host_state(&mut self) -> Result<Self::HostState>;
 
-    /// Takes over the host state of another simulation, whose buffers have already been copied.
+    /// Adopts the host state of another simulation. That simulation's buffers have already been copied.
     fn adopt(&mut self, host_state: Self::HostState);
 
     /// Returns the progress of the current stage, or the default value before the first pass of a burst.
@@ -84,28 +84,28 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns how a step can be divided among devices.
     fn plan(&self) -> Plan;
 
-    /// Returns whether passes of the current burst of steps remain.
+    /// Returns whether the current burst of steps has passes left.
     fn remains(&self) -> bool;
 
     /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
-    /// Makes the decisions that must be the same on all participating devices during a pass. The first device decides.
+    /// Makes the decisions that must be the same on all participating devices during a pass. The first device makes them.
     fn agree(_participants: &mut [&mut Self]) -> Result<()> {
         Ok(())
     }
 
-    /// Begins a stage and returns its work-items. A cheap stage is queued at once; the returned range is then empty.
+    /// Begins a stage and returns its work-items. For a cheap stage, queues it at once and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
     /// Queues the first part of the work-items `range` of a stage, without waiting for the device. Returns the first
     /// work-item after that part.
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
-    /// Completes a pass over all bodies or cells, for instance by swapping buffers.
+    /// Completes a pass over all bodies or cells, for example by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins the part of the current stage that `assignment` gives to this device.
+    /// Begins this device's part of the current stage, as given by `assignment`.
     fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
         let stage = self.cursor().stage;
         let items = self.begin(stage, assignment)?;
@@ -113,7 +113,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Queues parts of the current stage until the device has enough work. Returns whether the whole stage is queued.
+    /// Queues parts of the current stage until the device has enough work. Returns whether the whole stage has been queued.
     fn feed(&mut self) -> Result<bool> {
         let Cursor { stage, assignment, mut items, .. } = self.cursor().clone();
         while !items.is_empty() && !self.lane().is_full() {
@@ -156,13 +156,13 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the data that devices exchange after a stage.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers that `need` requires and whose rows are up to date only on the devices that own them.
+    /// Returns the buffers that `need` requires and that hold current data only for the rows the device owns.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
-    /// Returns the buffers that are completely up to date on every participating device.
+    /// Returns the buffers that are fully up to date on every participating device.
     fn shared(&self) -> Vec<Rows<'_>>;
 
-    /// Returns the buffer that only the first device keeps up to date and its number of rows, if there is such a buffer.
+    /// Returns the buffer that only the first device keeps up to date, with its number of rows, or `None` if there is none.
     fn apart(&self) -> Option<(Rows<'_>, usize)> {
         None
     }
@@ -172,22 +172,22 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Combines the values that the devices recorded for each step of a burst. `goes_on` tells whether the burst
-    /// continues the previous burst, and `is_whole` whether the burst is the complete requested burst.
+    /// Combines the values that the devices recorded for each step of a burst. `goes_on` says whether the burst continues
+    /// the previous one; `is_whole` says whether it is the entire requested burst.
     fn sum_up(_participants: &mut [&mut Self], _goes_on: bool, _is_whole: bool) -> Result<()> {
         Ok(())
     }
 }
 
-/// Purpose of gathering data. Each purpose requires at least as much data as the one before.
+/// Purpose for which data is gathered. Each purpose requires at least as much data as the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
-    /// Drawing the bodies or the flow.
+    /// The data is needed to draw the bodies or the flow.
     Picture,
-    /// Drawing, and summing quantities such as the energy.
+    /// The data is needed to draw, and to sum quantities such as the energy.
     Sums,
-    /// Saving or continuing the simulation.
+    /// The data is needed to save or continue the simulation.
     State,
-    /// Comparing the last step with the exact result, which also needs the state before the step.
+    /// The data, including the state before the last step, is needed to compare the last step with the exact result.
     LastStep,
 }

@@ -1,8 +1,8 @@
-//! Division of the work by measured speeds.
+//! Division of the work in proportion to measured speeds.
 
 use std::ops::Range;
 
-/// Largest fraction of the time of a step that may be lost to uneven shares before the shares are changed.
+/// Largest fraction of a step's time that may be lost to uneven shares before the shares are adjusted.
 const TOLERANCE: f64 = 0.02;
 
 /// Speeds of the devices, in units of work per second.
@@ -13,7 +13,7 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Creates speeds from estimated rates. Only the ratios of the rates matter.
+    /// Creates initial speeds from estimated rates. Only the ratios between the rates matter.
     pub(super) fn guess(rates: Vec<f64>) -> Self {
         Self { measured: vec![false; rates.len()], rates }
     }
@@ -42,8 +42,8 @@ impl Speeds {
         order
     }
 
-    /// Returns the numbers of devices to try: powers of two, all devices, and each number after which the next device in
-    /// `order` is much slower.
+    /// Returns the numbers of devices to try: powers of two, the number of all devices, and any number after which the next
+    /// device in `order` is much slower.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]
@@ -51,7 +51,7 @@ impl Speeds {
         (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
     }
 
-    /// Divides `units` among `devices`. Each device gets at least one unit, because the speed of an idle device cannot be
+    /// Divides `units` among `devices`. Each device gets at least one unit because the speed of an idle device cannot be
     /// measured. There must be at least as many units as devices.
     pub(super) fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
         let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();

@@ -1,4 +1,4 @@
-//! Simulation on several devices, which shares the work, exchanges data and adapts the shares.
+//! A simulation on several devices: divides the work, exchanges data and adapts the shares.
 
 use std::time::Instant;
 
@@ -15,14 +15,14 @@ use crate::compute::{Device, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
-/// Length of a burst while speeds are measured, in seconds. Must be long compared with the launch of a kernel.
+/// Length of a burst while speeds are being measured, in seconds. Must be much longer than a kernel launch.
 const MEASURED_SECONDS: f64 = 0.01;
-/// Length of a burst after the search for the best devices, in seconds. Shares adapt to changed speeds after each burst.
+/// Length of a burst after the search for the best devices, in seconds. Shares adapt to the current speeds after each burst.
 const BURST_SECONDS: f64 = 0.25;
-/// Time after which `advance` returns so that the caller can react to commands, in seconds.
+/// Time in seconds after which `advance` returns, so that the caller can respond to commands.
 const LOOK_SECONDS: f64 = 0.1;
 
-/// Combines simulations of the same state, one for each device, into one simulation.
+/// Combines simulations of the same state, one per device, into a single simulation.
 pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
     match <[P; 1]>::try_from(parts) {
         Ok([only]) => Box::new(only),
@@ -30,24 +30,24 @@ pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn 
     }
 }
 
-/// Simulations on several devices that act as one simulation.
+/// Simulations on several devices that act as a single simulation.
 pub(super) struct Fleet<P> {
     pub(super) parts: Vec<P>,
     pub(super) plan: Plan,
     pub(super) staging: Staging,
     speeds: Speeds,
     search: Search,
-    /// Trials of slow devices, such as a CPU next to GPUs, which are timed before they may take part.
+    /// Trials of slow devices, such as a CPU used alongside GPUs. Each is timed before it may share the work.
     trials: Trials,
-    /// Indices of the devices that take part, in the order of their shares.
+    /// Indices of the participating devices, in the order of their shares.
     pub(super) participants: Vec<usize>,
     /// The part of the work that is assigned to each of `participants`.
     pub(super) assignments: Vec<Assignment>,
-    /// Devices that take part in the next burst of steps; `None` if nothing will change.
+    /// Devices to use for the next burst of steps, or `None` to leave the division of work as it is.
     wanted: Option<Vec<usize>>,
-    /// Purpose for which the first device has already received the data of the others since the last step, if any.
+    /// Purpose for which the first device has gathered the other devices' data since the last step, if it has.
     pub(super) gathered: Option<Need>,
-    /// Number of steps of the requested burst; `left` of them have not begun.
+    /// Number of steps in the requested burst, of which `left` have not yet begun.
     requested: u32,
     left: u32,
     burst: Option<Burst>,
@@ -55,7 +55,7 @@ pub(super) struct Fleet<P> {
     rounds: f64,
     /// Whether the next call of `advance` may wait for devices.
     may_wait: bool,
-    /// Duration of a step in seconds; 0 if unknown.
+    /// Duration of a step in seconds, or 0 if unknown.
     step_seconds: f64,
     seconds: f64,
     sharing: Sharing,
@@ -67,7 +67,7 @@ struct Burst {
     start: Instant,
 }
 
-/// Divides the work of a step among `participants`. Removes devices that would get no work.
+/// Divides the work of a step among `participants`, leaving out devices that would get no work.
 fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
     participants.truncate(plan.units.max(1));
     let work = speeds.shares(&participants, plan.units.max(1));
@@ -123,7 +123,7 @@ impl<P: SharedSimulation> Fleet<P> {
         }
     }
 
-    /// Returns the simulation on the first participating device, whose results stand for the whole fleet.
+    /// Returns the simulation on the first participating device. Its results represent the whole fleet.
     pub(super) fn lead(&mut self) -> &mut P {
         &mut self.parts[self.participants[0]]
     }
@@ -134,12 +134,12 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().filter_map(|&device| places[device].take()).collect()
     }
 
-    /// Applies `act` to the simulation on each participating device, in order.
+    /// Calls `act` on the simulation of each participating device, in order.
     fn each(&mut self, mut act: impl FnMut(&mut P) -> Result<()>) -> Result<()> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Makes the devices `participants` take part, with shares in proportion to their speeds. Sends them the data they lack.
+    /// Divides the work among the devices `participants` in proportion to their speeds, and sends them the data they lack.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = arranged(&self.plan, &self.speeds, participants);
         let owned =
@@ -194,7 +194,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(!self.lead().remains())
     }
 
-    /// Queues parts of the current stage on each participating device. Returns whether the whole stage is queued.
+    /// Queues parts of the current stage on each participating device. Returns whether the whole stage has been queued.
     fn feed_stage(&mut self) -> Result<bool> {
         let Cursor { stage, begun, .. } = *self.lead().cursor();
         if !begun {
@@ -213,7 +213,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the speeds of the devices in a burst, and decides whether to divide the work differently in the next burst.
+    /// Records the devices' speeds in a burst and decides whether to divide the work differently in the next burst.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
@@ -248,7 +248,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Records how long a single device computed in a burst of `steps` steps, as far as it has finished. Does not wait.
+    /// Records how long a single device took for the finished part of a burst of `steps` steps. Does not wait.
     fn measure_alone(&mut self, steps: f64) {
         let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
         self.seconds += seconds;
@@ -262,7 +262,7 @@ impl<P: SharedSimulation> Fleet<P> {
         (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
     }
 
-    /// Records how long each participating device computed its share of a completed burst of `steps` steps.
+    /// Records how long each participating device took to compute its share of a completed burst of `steps` steps.
     fn measure(&mut self, steps: f64, rounds: f64) {
         let is_alone = self.participants.len() == 1;
         let mut slowest = 0.0f64;
@@ -380,8 +380,8 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         self.gather(Need::State)?.body(body)
     }
 
-    /// Changes the velocities of all bodies on each device. On a device, only the velocities of its own bodies are current;
-    /// other velocities are overwritten with received data before they are used.
+    /// Changes the velocities of all bodies on each device. Each device has current velocities only for its own bodies; the
+    /// others are overwritten with received data before they are used.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.each(|part| part.attract(attractor, time))

@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends the participating devices the data that they lack for their new assignments.
+    /// Sends the participating devices the data that they are missing for their new assignments.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, .. } = self;
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();
@@ -43,7 +43,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Sends the first participant the data of the other participants that `need` requires. Returns the first participant.
+    /// Sends the first participant the data that `need` requires from the other participants. Returns the first participant.
     pub(super) fn gather(&mut self, need: Need) -> Result<&mut P> {
         if self.gathered < Some(need) && self.participants.len() > 1 {
             let Self { parts, participants, assignments, staging, .. } = self;
@@ -112,7 +112,7 @@ impl<P: SharedSimulation> Fleet<P> {
     }
 }
 
-/// Returns the rows that a device needs to step the rows `own`. In a grid, these include neighbouring rows.
+/// Returns the rows that a device needs in order to advance the rows `own`. In a grid, they include neighbouring rows.
 fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
     let beside = |row: usize| row % plan.count..row % plan.count + 1;
     let before = (0..plan.edge).map(|nth| beside(own.start + plan.count - 1 - nth));

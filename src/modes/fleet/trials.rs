@@ -1,23 +1,23 @@
-//! Trials of slow kinds of devices, such as a CPU beside GPUs. Each slow device computes a small part of a step twice,
-//! while the other devices continue: once to build its kernels, once to be timed. A fast enough device takes part.
+//! Trials of slow devices, such as a CPU used alongside GPUs. Each slow device computes a small part of a step twice while
+//! the other devices continue: once to build its kernels, once to be timed. If it is fast enough, it joins them.
 
 use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
-/// Number of parts that a step is divided into; a device on trial computes one part.
+/// Number of parts into which a step is divided. A device on trial computes one part.
 const SLIVER: usize = 32;
-/// Devices whose guessed speed is below this fraction of the highest guess must pass a trial before they take part.
+/// A device whose estimated speed is below this fraction of the highest estimate must pass a trial before it may join.
 const SLOWER: f64 = 0.2;
-/// Speed that a device must have to take part, as a fraction of the total speed of the participating devices.
+/// Speed that a device on trial must exceed to join, as a fraction of the total speed of the participating devices.
 const WORTH: f64 = 0.03;
 
-/// Indices of the devices on trial, each with the number of trial runs that it has begun.
+/// Indices of the devices on trial, each with the number of trial runs it has begun.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 
 impl Trials {
-    /// Divides devices by their guessed speeds into those that take part at once and those that go on trial first.
+    /// Divides devices by estimated speed into those that are used from the start and those that must pass a trial first.
     pub(super) fn of(guesses: &[f64]) -> (Vec<usize>, Self) {
         let fastest = guesses.iter().copied().fold(0.0, f64::max);
         let (begin, tried): (Vec<usize>, Vec<usize>) =
@@ -25,7 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks without waiting which trials have ended. Returns the devices that now join, or `None` if there are none.
+    /// Checks which trials have ended, without waiting. Returns the devices that now join, or `None` if there are none.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],

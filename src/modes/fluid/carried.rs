@@ -1,4 +1,4 @@
-//! Lists that snapshots of a fluid contain besides the state, and the checks of these lists.
+//! Lists that fluid snapshots contain in addition to the state, with a check for each list.
 
 use super::grid::{Grid, Layout};
 use crate::base::bodies::FINITE_LIMIT;
@@ -6,14 +6,14 @@ use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Maximum number of mean speeds to keep, one per step. Must be a multiple of every value of `FluidSimulation::summed_steps`.
+/// Maximum number of mean speeds to keep, one per step; must be a multiple of any value of `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
-/// Name of the list with the positions of the tracers.
+/// Name of the list that holds the positions of the tracers.
 pub(super) const TRACERS: &str = "tracers";
-/// Name of the list with the mean speed of the fluid after each step of the last burst.
+/// Name of the list that holds the mean speed of the fluid after each step of the last burst.
 pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
-/// Name of the list with the packed 16-bit cells of the variant `half`, which only old snapshots contain.
+/// Name of the list that holds the packed 16-bit cells of the variant `half`; only old snapshots contain it.
 pub(super) const HALVES: &str = "halves";
 
 /// Lists that a fluid snapshot contains in addition to the state, each with its check.

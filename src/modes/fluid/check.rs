@@ -7,13 +7,13 @@ use crate::base::flow::{Flow, WEIGHTS, Walls};
 use crate::base::params::Choice;
 use crate::modes::Start;
 
-/// Grid sizes for `check`, as columns and rows: whole work-groups, partial work-groups, and rows shorter than a vector.
+/// Grid sizes (columns, rows) for `check`: with whole work-groups, partial work-groups, and rows shorter than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
-/// Grid size for quick checks, as columns and rows: the size that reveals most errors.
+/// Grid size (columns, rows) for quick checks: the size that reveals the most errors.
 const TELLING: [usize; 2] = [37, 23];
 
-/// Returns the initial states: flows with each drive and each collision operator on each grid, with and without obstacles,
-/// to run for 1 and for 10 steps; on [`TELLING`], some also for 1000 steps.
+/// Returns the initial states: flows with every drive and every collision operator, on every grid, with and without
+/// obstacles. Each runs for 1 step and for 10 steps; some flows on [`TELLING`] also run for 1000 steps.
 pub(super) fn starts() -> Vec<Start> {
     let mut starts = Vec::new();
     for grid @ [nx, ny] in GRIDS {
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters that cover each drive and each collision operator once; if `every` is set, returns all combinations.
-/// The flag marks the combinations of the short list. There are no tracers, because `check` does not compare them.
+/// Returns parameters that cover each drive and each collision operator once or, if `every` is set, in all combinations. The
+/// flag marks the combinations in the short list. There are no tracers because `check` does not compare them.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
@@ -62,7 +62,7 @@ fn modes(every: bool) -> Vec<(Fluid, bool)> {
     modes
 }
 
-/// Returns obstacles: a disc, single solid cells, and a wall along half of an edge. The fluid bounces off and wraps around.
+/// Returns obstacles: a disc, isolated solid cells, and a wall along half of one edge.
 pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
@@ -70,7 +70,7 @@ pub fn obstacles(nx: usize, ny: usize) -> Walls {
     })
 }
 
-/// Returns a flow with different values in every cell: each population is within 2 % of its value at rest.
+/// Returns a flow whose values differ from cell to cell. Each population is within 2 % of its value at rest.
 pub fn stirred(walls: Walls, density: f32) -> Flow {
     let mut flow = Flow::at_rest(walls, density, 0);
     let nx = flow.walls.nx;

@@ -1,4 +1,4 @@
-//! Memory layout of a grid on a device, as in `kernels/fluid/grid.cl`.
+//! Memory layout of a grid on a device; must match `kernels/fluid/grid.cl`.
 
 use half::f16;
 
@@ -17,19 +17,19 @@ pub(super) enum Layout {
     Cells,
     /// Each of the nine populations has its own plane, in which neighbouring cells are adjacent.
     Planes,
-    /// Each of the nine populations has its own plane of 16-bit numbers.
+    /// Each of the nine populations has its own plane, stored as 16-bit numbers.
     Halves,
     /// Each population has its own plane, with ghost columns around each row, so that neighbours are always adjacent.
     Haloed,
 }
 
-/// Number of ghost columns before each row; at least as many follow it. A whole vector keeps the rows aligned.
+/// Number of ghost columns before each row; at least as many follow it. The width of a whole vector keeps the rows aligned.
 const GHOST: usize = 16;
 
-/// Factor by which deviations, relative to the rest density, are multiplied before rounding to 16 bits.
+/// Factor by which deviations relative to the rest density are multiplied before they are rounded to 16 bits.
 const FINENESS: f32 = 32768.0;
 
-/// A grid with its layout in device memory.
+/// A grid and its layout in device memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     layout: Layout,
@@ -37,9 +37,9 @@ pub(super) struct Grid {
     ny: usize,
     stride: usize,
     plane: usize,
-    /// Density of the fluid at rest. Deviations are relative to a fluid of this density.
+    /// Density of the fluid at rest. Deviations are measured from a fluid at rest with this density.
     pub rest: f32,
-    /// Whether the flow ends at the left and right edges of the grid instead of wrapping around.
+    /// Whether the flow ends at the left and right edges of the grid rather than wrapping around.
     ends: bool,
 }
 
@@ -83,7 +83,7 @@ impl Grid {
         }
     }
 
-    /// Returns the length of a row in a plane, the number of planes, and the distance between planes, all in 32-bit words.
+    /// Returns the row length in a plane, the number of planes, and the distance between planes; lengths in 32-bit words.
     pub(super) fn rows(&self) -> (usize, usize, usize) {
         match self.layout {
             Layout::Cells => (SPEEDS * self.nx, 1, 0),
@@ -92,7 +92,7 @@ impl Grid {
         }
     }
 
-    /// Returns whether the layout stores numbers in 16 bits.
+    /// Returns whether the layout stores 16-bit numbers.
     pub(super) fn has_halves(&self) -> bool {
         self.layout == Layout::Halves
     }
@@ -131,7 +131,7 @@ impl Grid {
         }
     }
 
-    /// Converts the deviations of all cells to the layout of the device.
+    /// Packs the deviations of all cells into the device layout.
     pub(super) fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
         let mut packed = vec![0; self.len()];
         for (i, cell) in cells.iter().enumerate() {
@@ -150,17 +150,17 @@ impl Grid {
         packed
     }
 
-    /// Reads the deviations of cell `i` from the layout of the device.
+    /// Reads the deviations of cell `i` from data in the device layout.
     pub(super) fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
         std::array::from_fn(|k| self.read(packed, (k, i % self.nx, i / self.nx)))
     }
 
-    /// Reads the deviations of all cells from the layout of the device.
+    /// Reads the deviations of all cells from data in the device layout.
     pub(super) fn unpack(&self, packed: &[u32]) -> Vec<[f32; SPEEDS]> {
         (0..self.nx * self.ny).map(|i| self.cell(packed, i)).collect()
     }
 
-    /// Returns the obstacle flags in the layout of the device. Padding counts as solid.
+    /// Returns the obstacle flags in the device layout. Padding counts as solid.
     pub(super) fn solid(&self, walls: &Walls) -> Vec<u8> {
         let mut solid = vec![1; self.single(0, self.ny) + GHOST];
         for (i, is_solid) in walls.solid.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Grid {
     }
 }
 
-/// Checks that a grid can be simulated: it has at least 3 × 3 cells, at most `MAX_CELLS` in total, and a free cell.
+/// Checks that a grid can be simulated: it needs at least 3 × 3 cells, at most `MAX_CELLS` cells in total, and a free cell.
 pub(super) fn check_walls(walls: &Walls) -> Result<()> {
     let Walls { nx, ny, .. } = *walls;
     let invalid = |what: String| Err(Error::Invalid(what));

@@ -1,4 +1,4 @@
-//! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9), made visible by tracers that move with the flow.
+//! Fluid: a flow on a grid, simulated with the lattice-Boltzmann method (D2Q9) and made visible by tracers.
 
 mod carried;
 pub mod check;

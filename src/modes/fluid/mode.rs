@@ -41,7 +41,7 @@ pub static INFO: ModeInfo = ModeInfo {
     auto_variant,
 };
 
-/// Minimum memory traffic of one step of one cell, in bytes: nine numbers read and nine numbers written.
+/// Minimum memory traffic per cell and step, in bytes: nine numbers are read and nine are written.
 const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
 
 impl Mode for Fluid {
@@ -53,7 +53,7 @@ impl Mode for Fluid {
         Box::new(self.clone())
     }
 
-    /// Builds a simulation with the flow's tracers. Adds or removes tracers to match the number in the parameters.
+    /// Builds a simulation with the flow's tracers, and adds or removes tracers to match the number in the parameters.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();

@@ -114,13 +114,13 @@ impl Fluid {
         }
     }
 
-    /// Returns the kinematic viscosity in cells² per step: c²·(1/omega − ½). With [`Collision::Les`], the eddy viscosity is
-    /// added to this viscosity.
+    /// Returns the kinematic viscosity in cells² per step: c²·(1/omega − ½). [`Collision::Les`] adds the eddy viscosity to
+    /// this value.
     pub fn viscosity(&self) -> f64 {
         (2.0 / f64::from(self.omega) - 1.0) / 6.0
     }
 
-    /// Returns ω⁻ of [`Collision::Trt`], the relaxation rate of the difference of opposite populations.
+    /// Returns ω⁻ of [`Collision::Trt`], the relaxation rate of the difference between opposite populations.
     pub(super) fn odd_rate(&self) -> f64 {
         1.0 / (0.5 + MAGIC / (1.0 / f64::from(self.omega) - 0.5))
     }
@@ -130,7 +130,7 @@ impl Fluid {
         18.0 * SQRT_2 * f64::from(self.smagorinsky).powi(2)
     }
 
-    /// Returns the Reynolds number for a speed and a length, at the viscosity [`Fluid::viscosity`].
+    /// Returns the Reynolds number for a speed and a length, given the viscosity [`Fluid::viscosity`].
     pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
         speed * f64::from(length) / self.viscosity()
     }

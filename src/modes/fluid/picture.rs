@@ -1,4 +1,4 @@
-//! What a fluid simulation shows and takes: its state, tracers, images, readings and brush, and the trait `Simulation`.
+//! The state, tracers, images, readings and brush of a fluid simulation, and its implementation of `Simulation`.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::modes::{
 /// Maximum number of pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;
 
-/// Largest Mach number at which the method is accurate. Errors grow with the square of the Mach number.
+/// Largest Mach number at which the method is accurate. The error grows as the square of the Mach number.
 const MOST_MACH: f64 = 0.3;
 const TOO_FAST: &str = "The flow is faster than 0.3 times the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
 
@@ -29,8 +29,8 @@ const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
 impl FluidSimulation {
-    /// Queues an update of the velocities and densities of all cells, which the picture and the readings are computed from.
-    /// Does nothing if the fields of all devices have been gathered already.
+    /// Queues an update of the velocities and densities of all cells. The picture and the readings are computed from these
+    /// fields. Does nothing if the fields of all devices have already been gathered.
     pub(super) fn update_whole_field(&mut self) -> Result<()> {
         if self.share.has_all_fields { Ok(()) } else { self.update_field(0..self.walls.ny) }
     }
@@ -50,7 +50,7 @@ impl FluidSimulation {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
-    /// Queues the kernel that moves the tracers with the flow until they have caught up with the current step.
+    /// Queues the kernel that moves the tracers with the flow up to the current step.
     pub(super) fn move_tracers(&mut self) -> Result<()> {
         let steps = self.burst.step - std::mem::replace(&mut self.burst.moved, self.burst.step);
         let [nx, ny] = self.sides();
@@ -66,11 +66,10 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
-    /// Makes all cells within `radius` of any of the cells `middles` solid or free. The fluid in freed cells is at rest; its
-    /// density usually does not change.
+    /// Makes all cells within `radius` of any cell in `middles` solid or free. The fluid in freed cells is at rest and
+    /// usually keeps its density.
     ///
-    /// # Errors
-    /// Returns an error if no free cell would remain, or the device fails.
+    /// # Errors Returns an error if no free cell would remain or if the device fails.
     pub fn paint_discs(&mut self, middles: &[[i64; 2]], radius: usize, solid: bool) -> Result<()> {
         let mut walls = self.walls.clone();
         middles.iter().for_each(|at| walls.paint(*at, radius, solid));
@@ -98,7 +97,7 @@ impl FluidSimulation {
         self.lane.flush()
     }
 
-    /// Returns the number of columns and rows of the image, and the number of cells along the side of a pixel.
+    /// Returns the number of columns and rows of the image, and the side length of a pixel in cells.
     pub(super) fn image_size(&self) -> (usize, usize, usize) {
         let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
         (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
@@ -120,8 +119,8 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// Returns the computed and the exact results (in f64) of the last step for the free cells among `chosen`. All results
-    /// are deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
+    /// Returns the computed and the exact (f64) results of the last step for the free cells among `chosen`. All results are
+    /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
     fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
@@ -185,7 +184,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the tracers, because building a new simulation moves them, and the mean speeds of the last burst.
+    /// Returns the tracers, which a newly built simulation would otherwise move, and the mean speeds of the last burst.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.series()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();

@@ -1,4 +1,4 @@
-//! Reference implementation of the fluid in f64. Kernel results are compared with its results.
+//! Reference implementation of the fluid in f64. Kernel results are compared against its results.
 
 use super::parameters::{Collision, Drive, Fluid};
 use crate::base::flow::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
@@ -31,8 +31,8 @@ impl Fluid {
         speeds / flow.walls.free() as f64
     }
 
-    /// Adds density·accel·w·direction_x to each population of the free cells in the driven rows. Skips a cell if a
-    /// population would not stay positive.
+    /// Adds density·accel·w·direction_x to each population of the free cells in the driven rows. Skips a cell if one of its
+    /// populations would not stay positive.
     fn push(&self, flow: &mut Flow<f64>) {
         let by = f64::from(self.density) * f64::from(self.accel);
         let (first, rows) = self.driven_rows(flow.walls.ny);
@@ -46,7 +46,7 @@ impl Fluid {
         }
     }
 
-    /// Returns the populations that reach cell `i` from the neighbouring cells. `cells` returns the populations of a cell.
+    /// Returns the populations that arrive in cell `i` from its neighbours. `cells` returns the populations of a given cell.
     pub(super) fn arrived(
         &self,
         walls: &Walls,
@@ -74,7 +74,7 @@ impl Fluid {
         cell
     }
 
-    /// Returns the populations of a cell after a collision, according to the selected collision operator.
+    /// Returns the populations of a cell after a collision with the selected collision operator.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let equilibrium = equilibrium(cell);
         let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);
@@ -93,7 +93,7 @@ impl Fluid {
         }
     }
 
-    /// Returns ω for the nominal viscosity plus the eddy viscosity C²·|S|. The rate of strain S is −3/(2ρτ)·Π with the
+    /// Returns ω for the nominal viscosity plus the eddy viscosity C²·|S|. The strain rate S is −3/(2ρτ)·Π, with the
     /// non-equilibrium stress Π = Σ e·e·(f − f_eq) and τ = 1/ω, so τ solves the quadratic equation τ = τ₀ + 3·C²·|S|.
     fn turbulent_rate(&self, cell: &[f64; SPEEDS], off: &[f64; SPEEDS]) -> f64 {
         let stress = |a: usize, b: usize| -> f64 {

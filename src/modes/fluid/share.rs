@@ -1,5 +1,5 @@
-//! Division of a fluid among devices. Each device steps a band of rows and receives the edge rows of its neighbours after
-//! each launch. The tracers stay on the first device, which gathers the whole flow field before each move of the tracers.
+//! Division of a fluid among devices. Each device advances a band of rows and receives its neighbours' edge rows after each
+//! launch. The tracers stay on the first device, which gathers the whole flow field before it moves them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::compute::{Arg, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
-    /// Sets the same unit of work on all devices, large enough for launches of `steps` steps.
+    /// Sets the same unit of work on all devices. A unit is large enough for launches of `steps` steps.
     pub(super) fn agree_on_units(parts: &mut [Self], steps: usize) {
         let rows = parts.iter().map(|part| cells_of_group(&part.recipe)[1]).fold(1, common_multiple);
         let summed_steps = parts.iter().map(Self::summed_steps).min();
@@ -22,14 +22,14 @@ impl FluidSimulation {
         }
     }
 
-    /// Describes the memory of the grid buffer `f[grid]` as rows.
+    /// Describes the memory of the grid buffer `f[grid]` in terms of rows.
     fn rows(&self, grid: usize) -> Rows<'_> {
         let (each, planes, pitch) = self.grid.rows();
         Rows::new(&self.f[grid], each, planes, pitch)
     }
 }
 
-/// Shares steps among devices. Each kernel of a launch is a stage; moving the tracers takes two further stages.
+/// Divides steps among devices. Each kernel of a launch is a stage; moving the tracers takes two additional stages.
 impl SharedSimulation for FluidSimulation {
     /// The number of steps so far, and the mean speeds of the burst so far.
     type HostState = (u32, Option<Vec<f32>>);

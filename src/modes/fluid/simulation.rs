@@ -12,7 +12,7 @@ use crate::modes::{Cursor, Define, PackedPoints, Recipe, Reduction, flags, sourc
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
 
-/// Number of steps between two moves of the tracers. A tracer travels one or two cells in this time.
+/// Number of steps between two tracer updates. A tracer travels one or two cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
 /// Maximum number of steps between two runs of the kernel that adds up the speeds of all work-groups.
 const SUMMED_STEPS: usize = 1024;
@@ -21,7 +21,7 @@ const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the speeds of all work-groups.
 const SUM_GROUP: usize = 256;
 
-/// Simulation of a flow on one device: the flow, and the kernels that compute its steps.
+/// Simulation of a flow on one device: the flow and the kernels that advance it.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Fluid,
@@ -29,7 +29,7 @@ pub struct FluidSimulation {
     pub(super) free: usize,
     pub(super) recipe: Recipe,
     pub(super) grid: Grid,
-    /// The kernels of one launch, in order. A launch takes one or more steps.
+    /// The kernels of one launch, in order. A launch advances the flow by one or more steps.
     pub(super) kernels: Vec<Kernel>,
     open_burst: Kernel,
     add_sums: Kernel,
@@ -38,24 +38,24 @@ pub struct FluidSimulation {
     pub(super) carry: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// Buffers of the current cells and of the cells after the next step. Swapped after each step, except in the variant
-    /// `split`, whose second buffer holds the populations that have arrived from neighbouring cells.
+    /// Cells before and after the next step. The buffers are swapped after each step, except in the variant `split`, where
+    /// the second buffer holds the populations that have arrived from neighbouring cells.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
     /// Sum of the speeds |u| in each work-group, for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
-    /// Mean |u| after each step, for this burst and for the previous burst, whose copy to the host may still be pending.
+    /// Mean |u| after each step, for this burst and for the previous burst, which may still be being copied to the host.
     pub(super) series: [Buffer<f32>; 2],
-    /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell at the last update; zeros in a solid cell.
+    /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell as of the last update; zeros for solid cells.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
     pub(super) packed: PackedPoints,
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether the second buffer of cells holds the state before the last step, and neither parameters nor walls changed since.
+    /// Whether the second buffer of cells holds the state before the last step, with the same parameters and walls as now.
     pub(super) stepped: bool,
-    /// Number of steps so far, which seeds the random numbers of the tracers.
+    /// Number of steps so far. It seeds the random numbers for the tracers.
     pub(super) now: u32,
     /// State for sharing the work with other devices.
     pub(super) share: Share,
@@ -66,17 +66,17 @@ pub struct FluidSimulation {
 pub(super) struct Share {
     /// Number of rows in a unit of work.
     pub(super) grain: usize,
-    /// Number of neighbouring rows on each side that a device reads to step its own rows.
+    /// Number of neighbouring rows on each side that a device reads to advance its own rows.
     pub(super) edge: usize,
-    /// Smallest value of `FluidSimulation::summed_steps` on any device; `None` until the devices have agreed on it.
+    /// Smallest value of `FluidSimulation::summed_steps` across all devices; `None` until the devices have agreed on it.
     pub(super) summed_steps: Option<u32>,
-    /// Number of steps of the launch in progress.
+    /// Number of steps in the launch in progress.
     pub(super) steps: u32,
-    /// Whether the tracers move after the launch in progress.
+    /// Whether to advance the tracers once the launch in progress has finished.
     pub(super) moves_tracers: bool,
     /// Whether this device holds the current velocities and densities of all devices.
     pub(super) has_all_fields: bool,
-    /// Mean speed of the fluid after each step of the burst, if several devices shared the steps.
+    /// Mean speed of the fluid after each step of the burst, if the work was divided among several devices.
     pub(super) mean_speeds: Option<Vec<f32>>,
 }
 
@@ -177,8 +177,8 @@ impl FluidSimulation {
         self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
     }
 
-    /// Returns the number of steps of the next launch. A launch ends where sums are added up or tracers move. The last step
-    /// of a burst has a separate launch, so that the second buffer holds the state before the last step.
+    /// Returns the number of steps in the next launch. A launch ends when sums must be added up or tracers must move. The
+    /// last step of a burst gets its own launch, so that the second buffer then holds the state before the last step.
     pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, moved } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), moved + MOVE_STEPS];
@@ -195,7 +195,7 @@ impl FluidSimulation {
         1 << fit.ilog2()
     }
 
-    /// Returns the argument `c` of the kernels: the coefficients in `kernels/fluid/cell.cl`.
+    /// Returns the kernel argument `c`: the coefficients defined in `kernels/fluid/cell.cl`.
     pub(super) fn coefficients(&self) -> Arg<'static> {
         let Fluid { density, accel, omega, inlet, .. } = self.params;
         let push = density * accel;
@@ -211,14 +211,14 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Returns the number of work-items that step all rows before `row`, which must be the first row of a work-group.
+    /// Returns the number of work-items needed for all rows before `row`, which must be the first row of a work-group.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues the push that drives the fluid, before a step. In variants with one kernel, only the first step of a burst
-    /// needs it, because each step ends with the push of the next step.
+    /// Queues the push that drives the fluid before a step. In variants with one kernel, only the first step of a burst
+    /// needs it, because each step ends with the push for the next step.
     pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.kernels.len() > 1;
         if self.burst.step == 0 {
@@ -239,7 +239,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Completes a launch of `steps` steps: swaps the grids, and adds up the sums if necessary.
+    /// Completes a launch of `steps` steps: swaps the grids and, if necessary, adds up the sums.
     pub(super) fn after(&mut self, steps: u32) -> Result<()> {
         if self.kernels.len() == 1 {
             self.f.swap(0, 1);
@@ -268,7 +268,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Returns whether the tracers move after the next `steps` steps.
+    /// Returns whether the tracers must move after the next `steps` steps.
     pub(super) fn moves_tracers(&self, steps: u32) -> bool {
         let after = self.burst.step + steps;
         let is_due = after == self.burst.steps || after - self.burst.moved == MOVE_STEPS;

@@ -5,7 +5,7 @@ use crate::base::flow::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Number of cells above which memory traffic limits the speed more than the overhead of launches.
+/// Number of cells above which memory traffic limits the speed more than launch overhead does.
 const MANY: usize = 1 << 19;
 
 const WIDTH: Knob = Knob::new("width", "WIDTH", &[1, 2, 4, 8, 16, 32, 64, 128, 256], |device, _| {
@@ -18,26 +18,26 @@ const STEPS: Knob =
         "Number of steps per kernel launch, limited by the work-group size. Cells around a work-group are computed twice.",
     );
 
-/// Returns the number of columns and of rows of work-items in a work-group.
+/// Returns the width and height of a work-group, in work-items.
 fn sides(recipe: &Recipe) -> [usize; 2] {
     let width = (recipe.knob(WIDTH.name) as usize).min(recipe.work_group).max(1);
     [width, recipe.work_group / width]
 }
 
-/// Returns the number of columns and of rows of cells that a work-group steps.
+/// Returns the width and height of the rectangle that a work-group advances, in cells.
 pub(super) fn cells_of_group(recipe: &Recipe) -> [usize; 2] {
     let [width, height] = sides(recipe);
     let lanes = (recipe.knob(LANES.name) as usize).max(1);
     [width * lanes, height].map(|side| side - 2 * (steps_of_launch(recipe) - 1))
 }
 
-/// Returns the number of steps per launch, limited so that each work-group has cells left to step.
+/// Returns the number of steps per launch, limited so that each work-group still has cells to advance.
 pub(super) fn steps_of_launch(recipe: &Recipe) -> usize {
     let [width, height] = sides(recipe);
     (recipe.knob(STEPS.name) as usize).min(width.min(height).div_ceil(2)).max(1)
 }
 
-/// The kernels of one step in a variant, and the memory layout of the cells.
+/// The kernels that a variant runs for a step, and the memory layout of the cells.
 pub(super) struct Stages {
     /// Entry points of the kernels, in launch order.
     pub entries: &'static [&'static str],
@@ -49,8 +49,8 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Default values for the variants of the fluid. A work-group covers a rectangle of cells and adds up their speeds in local
-/// memory, which takes one float per work-item.
+/// Defaults for the fluid variants. A work-group covers a rectangle of cells and adds up their speeds in local memory, which
+/// takes one float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),

@@ -1,4 +1,4 @@
-//! The solver of variants that sum over all pairs with one kernel, `advance`.
+//! Solver for the variants that sum over all pairs with a single kernel, `advance`.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::compute::{Arg, Device, Kernel, Lane, Pass};
 use crate::modes::carried::list;
 use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
-/// Solver that sums the forces of all pairs of bodies and takes the step, all with one kernel.
+/// Solver that sums the forces of all pairs of bodies and takes the step with a single kernel.
 pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Number of bodies in a unit of work: a multiple of the number of bodies that a work-group steps on each device.
+    /// Number of bodies in a unit of work: a common multiple of the numbers that a work-group advances on each device.
     grain: usize,
-    /// Common mass of all bodies that have mass, if the kernel leaves it out of the sum of forces and multiplies afterwards.
+    /// Common mass of all bodies that have mass, if the kernel multiplies by it only after summing the forces.
     common_mass: Option<f32>,
 }
 
@@ -68,7 +68,7 @@ impl Solver for AllPairs {
     }
 }
 
-/// Returns the common mass of all bodies that have mass, or `None` if their masses differ.
+/// Returns the mass shared by all bodies that have mass, or `None` if their masses differ.
 fn common_mass(bodies: &Bodies) -> Option<f32> {
     let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
     let first = masses.next()?;

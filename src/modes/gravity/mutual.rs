@@ -1,5 +1,5 @@
-//! Solver of the variant `mutual`, which evaluates each pair once by Newton's third law. Bodies form blocks, a pair of
-//! blocks forms a tile of pairs, and each tile adds its forces to slots.
+//! Solver of the variant `mutual`, which uses Newton's third law to evaluate each pair only once. Bodies form blocks, each
+//! pair of blocks forms a tile of pairs, and each tile adds its forces to slots.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ const SHARES: KernelSource = source!("gravity/shares.cl");
 
 /// Maximum number of block distances to evaluate at once. A block distance is a difference of block numbers.
 const DEPTH: usize = 64;
-/// Partial forces may take 1/`SHARE` of the device memory, or more if the minimum is larger.
+/// Partial forces may take up 1/`SHARE` of the device memory, or more if the solver needs more.
 const SHARE: u64 = 16;
 /// Minimum device memory that the solver needs per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
-/// Returns the number of work-items that share a tile of pairs, as in `kernels/gravity/mutual.cl`.
+/// Returns the number of work-items that share a tile of pairs; must match `kernels/gravity/mutual.cl`.
 fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
@@ -34,7 +34,7 @@ pub(super) fn bodies_per_group(recipe: &Recipe) -> usize {
     own(recipe) * recipe.work_group / team(recipe)
 }
 
-/// Returns the number of bytes of local memory for a work-group, as in `kernels/gravity/mutual.cl`.
+/// Returns the local memory that a work-group uses, in bytes; must match `kernels/gravity/mutual.cl`.
 pub(super) fn local_bytes(recipe: &Recipe) -> usize {
     let lanes = recipe.knob("lanes") as usize;
     let others = 128usize.next_multiple_of(team(recipe)) * recipe.work_group / team(recipe);
@@ -45,7 +45,7 @@ pub(super) fn local_bytes(recipe: &Recipe) -> usize {
 pub(super) struct Mutual {
     advance: Kernel,
     tiles: Tiles,
-    /// Buffers and kernels for sharing the pairs with other devices, if there are several devices.
+    /// Buffers and kernels for sharing the pairs with other devices, or `None` if there is only one device.
     sums: Option<Sums>,
 }
 
@@ -102,7 +102,7 @@ impl Solver for Mutual {
     }
 }
 
-/// The tiles that the pairs of all bodies are divided into, with their kernels and buffers.
+/// The tiles into which all pairs of bodies are divided, with their kernels and buffers.
 struct Tiles {
     spread: Kernel,
     meet: Kernel,
@@ -116,12 +116,12 @@ struct Tiles {
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
-    /// Unit of the masses in the buffer `places`.
+    /// Unit of mass in the buffer `places`.
     mass_unit: f32,
 }
 
-/// Returns the unit of mass for sums of forces: the power of two in which the heaviest body has a mass of 2¹⁵ to 2¹⁶. In the
-/// units of `kernels/gravity/mutual.cl`, the force of this body is then finite at the smallest softening length, and above
+/// Returns the unit of mass for sums of forces: the power of two that gives the heaviest body a mass of 2¹⁵ to 2¹⁶. In the
+/// units of `kernels/gravity/mutual.cl`, the force of this body is then finite at the smallest softening length and above
 /// zero at the largest distance.
 fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
@@ -132,7 +132,7 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the number of bodies in a block: near the block size of the first recipe, and a multiple that suits all recipes.
+/// Returns the number of bodies in a block: close to the first recipe's block size, and a multiple that suits all recipes.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
     // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
@@ -167,7 +167,7 @@ impl Tiles {
         })
     }
 
-    /// Returns the number of tiles that the pairs of bodies are divided into.
+    /// Returns the number of tiles into which the pairs of bodies are divided.
     fn count(&self) -> usize {
         self.blocks * (self.blocks + 1) / 2
     }
@@ -176,14 +176,14 @@ impl Tiles {
         [self.bodies, self.length, self.depth].map(|count| Arg::Uint(count as u32))
     }
 
-    /// Queues the copy of the bodies into columns, one per coordinate.
+    /// Queues the kernel that copies the bodies into columns, one per coordinate.
     fn prepare(&self, lane: &mut Lane, x: Arg) -> Result<()> {
         let [n, length, _] = self.sizes();
         let args = [n, length, Arg::Float(1.0 / self.mass_unit), x, (&self.places).into()];
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the first part of the work-items `range`, which evaluate pairs. Returns the first work-item after that part.
+    /// Queues the first part of the work-items `range` for evaluating pairs. Returns the first work-item after that part.
     fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let team = team(&self.recipe);
@@ -210,7 +210,7 @@ struct Sums {
     finish: Kernel,
     /// Forces on each body from the pairs that this device computes, three floats per body.
     parts: Buffer<f32>,
-    /// Forces on this device's own bodies from every other device, three floats per body and device.
+    /// Forces on this device's own bodies, as computed by every other device: three floats per body and device.
     others: Buffer<f32>,
     /// Number of bodies per device that `others` has room for.
     stride: usize,
@@ -232,8 +232,8 @@ impl Sums {
         })
     }
 
-    /// Queues the first part of the work-items `range`, and after the last part the sum of the forces. Returns the
-    /// first work-item after that part.
+    /// Queues the first part of the work-items `range` and, after the last part, the kernel that sums the forces. Returns
+    /// the first work-item after the queued part.
     fn meet(&self, lane: &mut Lane, tiles: &Tiles, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let [n, length, depth] = tiles.sizes();
         if range.start == pass.assignment.work.start * team(&tiles.recipe) {
@@ -250,7 +250,7 @@ impl Sums {
         Ok(to)
     }
 
-    /// Queues the kernel that ends the step for the device's own bodies, with the forces from all devices added up.
+    /// Queues the kernel that adds up the forces from all devices and ends the step for this device's own bodies.
     fn finish(&self, lane: &mut Lane, coefficients: Arg, pass: &ForcePass) -> Result<()> {
         let (bodies, Assignment { own, of, .. }) = (self.parts.len() / 3, pass.assignment);
         let [n, first, count, others, stride] =

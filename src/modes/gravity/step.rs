@@ -1,13 +1,13 @@
-//! Coefficients with which one kernel can take the steps of all integrators.
+//! Coefficients that let a single kernel take the steps of all integrators.
 
 use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
 use crate::modes::kernels::{Define, flags, source};
 
-/// Source of the kernel functions that compute the force and end a step.
+/// Source of the kernel functions that compute forces and end a step.
 pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
 
-/// Returns the number of `float4` values per body in the buffer of velocities.
+/// Returns the number of `float4` values per body in the velocity buffer.
 pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
@@ -20,9 +20,9 @@ pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
 /// Coefficients of `finish_step` in `kernels/gravity/force.cl`: `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x +
 /// drift·v + drift2·a; v ← v·loss`.
 ///
-/// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use the
-/// same acceleration, so within a burst one kernel applies both kicks. A burst opens with a drift from the last
-/// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt; `yoshida` is three.
+/// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use the same
+/// acceleration, so within a burst one kernel applies both. A burst opens with a kick and drift from the last acceleration,
+/// and its last step only closes. `leapfrog` is one kick–drift–kick of length dt; `yoshida` is three.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     closing: f32,
@@ -41,7 +41,7 @@ impl Step {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns coefficients for a step that moves no body, except onto the plane z = 0 if `flat` is on.
+    /// Returns coefficients for a step that moves no body, except onto the plane z = 0 if `flat` is set.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
@@ -54,7 +54,7 @@ impl Step {
 
     /// Returns the coefficients of a whole step of `euler` or `taylor`.
     ///
-    /// `taylor` moves by the old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².
+    /// `taylor` moves bodies with their old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².
     pub(super) fn whole(p: &Gravity) -> Self {
         let drift2 = if p.integrator == Integrator::Taylor { -0.5 * p.dt * p.dt } else { 0.0 };
         Self { opening: p.dt, drift: p.dt, drift2, loss: p.decay, ..Self::none(p) }
@@ -66,7 +66,7 @@ impl Step {
         Self { opening: 0.5 * h, drift: h, ..Self::none(p) }
     }
 
-    /// Returns the coefficients that close substep `nth`: the other half of the kick, and decay after the last substep.
+    /// Returns the coefficients that close substep `nth`: the other half of the kick, and the decay after the last substep.
     pub(super) fn close(p: &Gravity, nth: u32) -> Self {
         let damp = if nth + 1 == p.integrator.evaluations() { p.decay } else { 1.0 };
         Self { closing: 0.5 * substep(p, nth), damp, ..Self::none(p) }
@@ -78,15 +78,15 @@ impl Step {
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// Returns the coefficients in the layout of the kernels, for sums over masses in units of `mass`.
+    /// Returns the coefficients in the kernels' layout, for force sums with masses in units of `mass`.
     pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]
     }
 }
 
-/// Returns the length of the kick–drift–kick `nth` of a step. The lengths of `yoshida` add up to dt within f32 rounding. If
-/// they were rounded independently, the simulated time would be wrong by about 1e-7 of its value.
+/// Returns the length of substep `nth` of a step. The lengths for `yoshida` add up to dt within f32 rounding. If each were
+/// rounded independently, the simulated time would be off by about 1e-7 of its value.
 fn substep(p: &Gravity, nth: u32) -> f32 {
     match p.integrator {
         Integrator::Yoshida => {
