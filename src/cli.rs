@@ -268,10 +268,10 @@ pub(crate) struct Bench {
     /// Numbers of bodies or cells to measure [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
     #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
     pub(crate) bodies: Vec<usize>,
-    /// Work-group sizes to measure [default: the choice of `auto`]
+    /// Work-group sizes to measure [default: what `auto` chooses]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub(crate) work_group: Vec<usize>,
-    /// Values of compile-time parameters; every combination is measured [default: the choice of `auto`]
+    /// Values of compile-time parameters; every combination is measured [default: what `auto` chooses]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
     pub(crate) knob: Vec<String>,
     /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`

@@ -1,4 +1,4 @@
-//! Carries out the actions that the panel leaves to the window.
+//! Performs the actions that the panel leaves to the window.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 
 impl Viewer {
-    /// Carries out the actions that the panel returned; returns false if the program must end.
+    /// Performs the actions that the panel returned. Returns false if the program must exit.
     pub(super) fn act(&mut self, actions: Vec<Action>) -> bool {
         for action in actions {
             if action.changes_state() && self.must_wait() {
@@ -65,14 +65,14 @@ impl Viewer {
                 Action::EditKernelsIn(folder) => self.edit_kernels(&folder),
                 Action::UseBuiltInKernels => self.use_built_in_kernels(),
                 Action::Quit => return false,
-                // `Ui::show` has already carried out all other actions.
+                // `Ui::show` has already performed all other actions.
                 _ => {}
             }
         }
         true
     }
 
-    /// Sends the config to the simulation if it differs from `before`; while a snapshot is being opened, restores `before`.
+    /// Sends the config to the simulation if it differs from `before`. While a snapshot is being opened, restores `before` instead.
     pub(super) fn configure(&mut self, before: &Config) {
         if self.sim.config == *before {
             return;
@@ -94,7 +94,7 @@ impl Viewer {
         self.sim.send(command);
         let before = self.sim.config.clone();
         self.sim.config.running |= runs;
-        // A restarted scene runs forwards, because it cannot run back beyond its start.
+        // A restarted scene runs forwards, because it cannot run backwards past its start.
         self.sim.config.reverse &= is_undone;
         self.configure(&before);
     }
@@ -118,7 +118,7 @@ impl Viewer {
         }
     }
 
-    /// Cancels the gesture of a mouse tool: no body is launched, and the attractor is removed.
+    /// Cancels the gesture of a mouse tool: launches nothing and removes the attractor.
     pub(super) fn cancel_gesture(&mut self) {
         if self.tools.cancel() {
             self.sim.send(Command::Attract(None));
@@ -228,7 +228,7 @@ impl Viewer {
         }
     }
 
-    /// Writes the built-in kernels to `folder`, unless the folder already contains kernels, and watches the folder.
+    /// Writes the built-in kernels to `folder`, unless the folder already contains kernels, and starts watching the folder.
     fn edit_kernels(&mut self, folder: &Path) {
         let watched =
             kernel_lab::prepare(folder).and_then(|path| KernelFolder::new(path, waker(&self.proxy)));
@@ -250,14 +250,14 @@ impl Viewer {
         }
     }
 
-    /// Stops watching the kernel folder, keeps its files, and runs the built-in kernels.
+    /// Stops watching the kernel folder without deleting its files, and runs the built-in kernels.
     fn use_built_in_kernels(&mut self) {
         self.kernels = None;
         self.ui.kernels = None;
         self.sim.send(Command::EditKernels(KernelEdits::new()));
     }
 
-    /// Sends kernels that the user has saved in the watched folder to the simulation.
+    /// Sends newly saved kernels from the watched folder to the simulation.
     pub(super) fn poll_kernels(&mut self) {
         for edits in self.kernels.iter().flat_map(|kernels| kernels.edits.try_iter()) {
             match edits {
@@ -267,7 +267,7 @@ impl Viewer {
         }
     }
 
-    /// Returns whether an error has stopped the simulation; if so, shows an error dialog with this `title`.
+    /// Returns whether an error has stopped the simulation. If so, shows an error dialog with this `title`.
     pub(super) fn has_stopped(&mut self, title: &str) -> bool {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped, so there is nothing new to save.";
@@ -276,7 +276,7 @@ impl Viewer {
         self.sim.failure.is_some()
     }
 
-    /// Returns whether a snapshot is being opened; if so, asks the user to try again later.
+    /// Returns whether a snapshot is being opened. If so, asks the user to try again later.
     pub(super) fn must_wait(&mut self) -> bool {
         if self.sim.is_resuming {
             self.ui.alerts.say("A snapshot is being opened. Try again once it is open.");
@@ -285,7 +285,7 @@ impl Viewer {
     }
 }
 
-/// Writes a new file in the working directory; returns its absolute path.
+/// Writes a new file in the working directory and returns its absolute path.
 fn save(
     exports: &Exports,
     (stem, extension): (&str, &str),

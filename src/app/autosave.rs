@@ -14,7 +14,7 @@ use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run,
 /// Extension of lock files. An open window keeps its lock file locked.
 const LOCK: &str = "lock";
 
-/// Saves the simulation at regular intervals, if the window has a file for autosaves.
+/// Saves the simulation at regular intervals, if a file for autosaves could be chosen.
 pub(super) struct Autosave {
     file: Option<PathBuf>,
     /// Lock file that reserves the autosave file while this window is open.
@@ -24,12 +24,12 @@ pub(super) struct Autosave {
     due: Instant,
     /// Autosave of an earlier run that the user can choose to continue, if any.
     offered: Option<PathBuf>,
-    /// Generation, step and number of changes of the state that was saved last, if any.
+    /// Generation, step and change count of the last saved state, if any.
     pub saved: Option<Moment>,
 }
 
 impl Autosave {
-    /// Reserves a file for autosaves at this interval; `None` disables autosaves.
+    /// Reserves a file for autosaves. If `interval` is `None`, autosaves are disabled.
     pub(super) fn new(interval: Option<Duration>) -> Self {
         let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| interval.is_some());
         let (file, lock) = folder.map(|folder| reserve(&folder.join("gravitile"))).unzip();
@@ -67,13 +67,13 @@ impl Autosave {
         vec![Command::SetAutosaveFile(file), Command::SaveSnapshot(Save { path: None, view: view() })]
     }
 
-    /// Returns the time of the next autosave; `None` if autosaves are disabled.
+    /// Returns the time of the next autosave, or `None` if autosaves are disabled.
     pub(super) fn due(&self) -> Option<Instant> {
         self.file.as_ref().map(|_| self.due)
     }
 
     /// Returns the commands for an autosave that is due, or none if the simulation is unchanged since the last save. `view`
-    /// returns the camera in the format of snapshots.
+    /// returns the camera as text in the snapshot format.
     pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
         if newest.generation == 0 || self.saved == Some((newest.generation, newest.step, newest.changes)) {
@@ -86,7 +86,7 @@ impl Autosave {
     }
 }
 
-/// Returns an autosave file in `folder` that no other window uses, and its lock; `None` if the folder is not writable.
+/// Returns an autosave file in `folder` that no other window uses, and its lock. The lock is `None` if the folder is not writable.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {
@@ -102,7 +102,7 @@ fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     }
 }
 
-/// Opens or creates the lock file `path`; refuses anything but a regular file, because opening a pipe could block forever.
+/// Opens or creates the lock file `path`; rejects anything but a regular file, because opening a pipe could block forever.
 fn lock_file(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -139,7 +139,7 @@ fn is_open(lock: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns an autosave to `file` that is always due.
+    /// Returns an [`Autosave`] to `file` that is always due.
     fn autosave(file: impl Into<PathBuf>) -> Autosave {
         Autosave { file: Some(file.into()), ..Autosave::new(None) }
     }

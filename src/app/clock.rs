@@ -6,16 +6,16 @@ use winit::event_loop::EventLoopProxy;
 
 /// Longest time between frames while the displayed numbers change.
 const HEARTBEAT: Duration = Duration::from_millis(250);
-/// The longest time between frames while nothing changes.
+/// Longest time between frames while nothing changes.
 const IDLE: Duration = Duration::from_secs(5);
 /// Weight of the newest frame in the running averages of the frame interval and the working time.
 const SMOOTHING: f64 = 0.1;
-/// Longest working time, in seconds, that enters the running average; the time of a slower frame is cut to this limit.
+/// Upper limit, in seconds, on the working time that a frame adds to the running average. Longer times are clamped.
 const LONGEST: f64 = 0.1;
-/// Smallest relative change of the time between frames that [`FrameClock::made`] reports.
+/// Smallest relative change in the time between frames that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
 
-/// Event that wakes the event loop and requests a frame after this delay.
+/// Event that wakes the event loop and requests a frame after a delay.
 pub(super) type Wake = Duration;
 
 /// Returns a function that wakes the event loop at once when another thread calls it.
@@ -30,7 +30,7 @@ pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
 /// Decides when the next frame is due.
 #[derive(Debug)]
 pub(super) struct FrameClock {
-    /// Time between two refreshes of the monitor, which is also the shortest time between frames.
+    /// The monitor's refresh interval, which is also the shortest time between frames.
     pub refresh: Duration,
     last: Instant,
     /// When the next frame is due.
@@ -59,7 +59,7 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the previous one. If `is_active`, the next frame is due soon even without input.
+    /// Begins a frame and returns the time since the previous one. If `is_active` is true, the next frame is due soon even without input.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
@@ -69,7 +69,7 @@ impl FrameClock {
 
     /// Schedules a frame after `delay`, but not before the monitor's next refresh.
     pub(super) fn redraw_after(&mut self, delay: Duration) {
-        // A delay too large to add means that no frame is needed.
+        // If the delay is too large to add, no frame is needed.
         let wanted = Instant::now().checked_add(delay).unwrap_or(self.due);
         self.due = self.due.min(wanted.max(self.last + self.refresh));
     }

@@ -40,7 +40,7 @@ mod tests {
     fn x11_is_taken_only_where_no_compositor_answers() {
         let folder = tempfile::tempdir().unwrap();
         let listening = UnixListener::bind(folder.path().join("wayland-7")).unwrap();
-        // A compositor that ended leaves its socket behind.
+        // A compositor that has exited leaves its socket behind.
         drop(UnixListener::bind(folder.path().join("wayland-8")).unwrap());
         let path = folder.path().join("wayland-7");
         let takes = |set: &[(&str, &OsStr)]| {

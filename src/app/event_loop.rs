@@ -1,4 +1,4 @@
-//! winit's event loop: passes window events to the viewer, and polls the viewer while the window is not redrawn.
+//! winit's event loop: passes window events to the viewer, and polls it while the window is not being redrawn.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub fn run(options: Options) -> Result<()> {
     #[cfg(all(unix, not(target_vendor = "apple")))]
     display::choose(&mut builder);
     let event_loop = builder.build().map_err(|error| {
-        // winit writes its source file and line before the reason.
+        // winit puts its source file and line number before the reason.
         let text = error.to_string();
         let reason = text.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
         Error::Graphics(format!(

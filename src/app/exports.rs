@@ -14,14 +14,14 @@ use crate::session::FilmFrame;
 use crate::ui::FilmPlan;
 use crate::view::RawPicture;
 
-/// Largest number of film pictures that may wait to be written.
+/// Maximum number of film pictures waiting to be written.
 const MAX_WAITING: usize = 2;
 
 /// The outcome of writing a picture or a film.
 pub(super) struct Written {
     /// Number of the film that was written; `None` for a single picture.
     pub film: Option<u64>,
-    /// Path of the file with an optional note about its contents, or the error.
+    /// Path of the file and an optional note about its contents, or the error.
     pub outcome: Result<(PathBuf, Option<&'static str>)>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Exports {
     films: u64,
     /// Reserves names for new files, so that no two files get the same name.
     pub names: Names,
-    /// Channel on which the writing threads report the outcomes that the window shows.
+    /// Channel through which the writer threads report outcomes to the window.
     pub written: (Sender<Written>, Receiver<Written>),
     /// Threads that write pictures and films to files.
     writers: Vec<JoinHandle<()>>,
@@ -48,15 +48,15 @@ pub(super) struct FilmInProgress {
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
     pub size: (u32, u32),
-    /// Simulation steps between two pictures of the film.
+    /// Number of simulation steps between successive pictures of the film.
     pace: u32,
     /// Number of pictures drawn so far.
     pub done: u32,
     /// Whether the film is waiting for a [`FilmFrame`] that it has requested from the simulation.
     is_requested: bool,
-    /// A drawn picture that waits for room in the writer's queue, if any.
+    /// A drawn picture that is waiting for room in the writer's queue, if any.
     waiting: Option<RawPicture>,
-    /// Sends pictures to the thread that writes the film; `None` finishes the film.
+    /// Sends pictures to the thread that writes the film. Sending `None` finishes the film.
     writer: Sender<Option<RawPicture>>,
     /// Whether the simulation was running before the film started.
     pub was_running: bool,
@@ -69,7 +69,7 @@ impl FilmInProgress {
         self.waiting = Some(picture);
     }
 
-    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, if a frame is due.
+    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, if one is due.
     pub(super) fn advance(&mut self) -> Option<FilmFrame> {
         if let Some(picture) = self.waiting.take()
             && let Err(TrySendError::Full(picture)) = self.writer.try_send(Some(picture))
@@ -83,7 +83,7 @@ impl FilmInProgress {
         Some(FilmFrame { film: self.number, steps: if self.done == 0 { 0 } else { self.pace } })
     }
 
-    /// Returns whether all pictures of the film are drawn.
+    /// Returns whether all pictures of the film have been drawn.
     pub(super) fn is_complete(&self) -> bool {
         self.done == self.plan.frames
     }
@@ -135,11 +135,11 @@ impl Exports {
         });
     }
 
-    /// Tells the writing thread to finish the file of a film; cancels the film if it has no pictures.
+    /// Tells the writer thread to finish the film's file, or cancels the film if it has no pictures.
     pub(super) fn finish_film(&mut self, film: FilmInProgress) {
         let FilmInProgress { done, waiting, writer, .. } = film;
         if done > 0 {
-            // The queue may be full, so another thread waits instead of the window.
+            // The queue may be full, so another thread waits for it; the window never blocks.
             self.spawn(move || {
                 for message in waiting.map(Some).into_iter().chain([None]) {
                     let _ = writer.send(message);
@@ -167,10 +167,10 @@ impl Exports {
         });
     }
 
-    /// Waits until all pictures and films are written; returns the first write error, if any.
+    /// Waits until all pictures and films have been written. Returns an error if any of them could not be written.
     pub(super) fn join(&mut self) -> Result<()> {
         for writer in self.writers.drain(..) {
-            // The panic of a writer thread was already printed.
+            // If a writer thread panicked, the panic message has already been printed.
             let _ = writer.join();
         }
         self.written.1.try_iter().try_for_each(|written| written.outcome.map(drop))

@@ -1,4 +1,4 @@
-//! Reads scenes and bodies from files, and watches a folder of kernels, on other threads, so that the window never waits.
+//! Reads scenes and bodies from files and watches the kernel folder, on other threads so that the window never blocks.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of file that the extension of `path` stands for, or an error if the extension is unsupported.
+    /// Returns the kind of file that the extension of `path` indicates, or an error if the extension is not supported.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is = |known: &str| extension.eq_ignore_ascii_case(known);
@@ -49,7 +49,7 @@ impl Kind {
 
 /// The content of a file that the user opened.
 pub(super) enum Content {
-    /// Config that starts the scene or the bodies in the file.
+    /// A config for the scene or the bodies in the file.
     Scene(Box<Config>),
     /// Path of a picture that contains a snapshot. The simulation's thread reads the snapshot later.
     Snapshot(PathBuf),
@@ -71,7 +71,7 @@ pub(super) fn start_reading(
             }),
             _ => read(&path, mode).map(|config| Content::Scene(Box::new(config))),
         };
-        // The receiver no longer exists if another file was opened meanwhile.
+        // The receiver no longer exists if the user has opened another file in the meantime.
         let _ = done.send(read);
         wake();
     });

@@ -1,4 +1,4 @@
-//! Connects egui to the window: collects its events, and paints its output as few large meshes.
+//! Connects egui to the window: collects input events for egui, and paints its output as a few large meshes.
 
 use egui::epaint::{ClippedShape, Primitive};
 use egui::{ClippedPrimitive, Event, Pos2, RawInput, Rect, TexturesDelta, ViewportId, vec2};
@@ -23,16 +23,16 @@ pub(super) struct Gui {
     painter: Painter,
     /// Image of the painted panel. Only parts that have changed are painted again.
     layer: Layer,
-    /// Shapes of egui's newest layout.
+    /// Shapes of the latest egui layout.
     shapes: Vec<ClippedShape>,
     /// Shapes of the layout that was last painted.
     painted: Vec<ClippedShape>,
-    /// Rectangles that the shapes of the painted panel cover.
+    /// Rectangles covered by the shapes of the painted panel.
     covered: Patches,
     /// Pixels per point when the panel was last painted.
     scale: f32,
     textures: TexturesDelta,
-    /// State of the keyboard and the window for egui's next pass.
+    /// Keyboard and window state for egui's next pass.
     input: RawInput,
     /// Position of the pointer, in physical pixels.
     pointer: PhysicalPosition<f64>,
@@ -71,7 +71,7 @@ impl Gui {
         let mut response = self.state.on_window_event(window, event);
         match event {
             WindowEvent::CursorMoved { position, .. } => self.pointer = *position,
-            // egui knows only the position of the pointer in the last frame.
+            // egui only knows where the pointer was in the last frame.
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } | WindowEvent::MouseWheel { .. } => {
                 response.consumed = self.context().is_using_pointer() || self.is_over_panel();
             }
@@ -91,7 +91,7 @@ impl Gui {
         }
     }
 
-    /// Starts a frame and returns its input events in groups. Each group needs its own call of [`Gui::run`].
+    /// Starts a frame and returns its input events in groups. Each group needs its own call to [`Gui::run`].
     pub(super) fn take_events(&mut self, window: &Window) -> Vec<Vec<Event>> {
         self.input = self.state.take_egui_input(window);
         ui::split_events(std::mem::take(&mut self.input.events))
@@ -106,7 +106,7 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the newest layout into an image before the frame starts: software drivers are slow to switch surfaces in a frame.
+    /// Paints the newest layout into an image before the frame starts: software drivers are slow to switch surfaces during a frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());
@@ -144,7 +144,7 @@ pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> gli
     let pixel = |at: f32, most: u32| ((at * scale).round().max(0.0) as u32).min(most);
     let [left, right] = [rect.left(), rect.right()].map(|x| pixel(x, width));
     let [top, bottom] = [rect.top(), rect.bottom()].map(|y| pixel(y, height));
-    // After the window was resized, the edges of an old layout may be in the wrong order.
+    // After a resize, clamping an outdated layout may put the edges in the wrong order.
     let (width, seen) = (right.saturating_sub(left), bottom.saturating_sub(top));
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }

@@ -1,4 +1,4 @@
-//! Turns mouse events over the picture into camera motion or gestures of a tool. `ui::CONTROLS` lists the keys.
+//! Turns mouse events over the picture into camera motion or tool gestures. `ui::CONTROLS` lists the controls.
 
 use std::time::Instant;
 
@@ -11,13 +11,13 @@ use crate::base::flow::Stroke;
 
 /// Factor by which one notch of the mouse wheel changes the camera's distance.
 const ZOOM_PER_LINE: f32 = 0.88;
-/// Number of pixels scrolled on a touchpad that count as one notch of the mouse wheel.
+/// Number of pixels of touchpad scrolling that count as one notch of the mouse wheel.
 const PIXELS_PER_LINE: f32 = 50.0;
 
-/// A press of the mouse button is a click if the pointer moves less than this, in picture heights.
+/// Maximum distance that the pointer may move during a click, in picture heights.
 const CLICK: f32 = 0.006;
 
-/// What dragging over the picture does.
+/// What a drag over the picture does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
     Camera,
@@ -30,13 +30,13 @@ pub(super) enum DragTool {
 /// A click, or one stage of a drag with a mouse tool. Positions are relative to the picture's centre, in picture heights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Gesture {
-    /// Press and release of the left button in one place, without a tool.
+    /// The left button was pressed and released in one place, with no tool selected.
     Click([f32; 2]),
-    /// Start of a drag; the flag selects the tool's second function: launching a cluster, or repelling.
+    /// Start of a drag. The flag selects the tool's alternative function: launching a cluster, or repelling.
     Press([f32; 2], bool),
-    /// Movement during a drag; the flag selects the tool's second function, as for [`Gesture::Press`].
+    /// Movement during a drag. The flag has the same meaning as in [`Gesture::Press`].
     Move([f32; 2], bool),
-    /// End of a drag; the flag selects the tool's second function, as for [`Gesture::Press`].
+    /// End of a drag. The flag has the same meaning as in [`Gesture::Press`].
     Release(bool),
     Cancel,
 }
@@ -53,7 +53,7 @@ pub(super) struct Mouse {
     pub strokes: Vec<Stroke>,
     /// Whether the next brush stroke is the first one of a drag.
     begins: bool,
-    /// Gestures that have not been carried out yet.
+    /// Gestures that have not been applied yet.
     pub gestures: Vec<Gesture>,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Drag {
     Camera(MouseButton, rig::Drag),
     /// A drag with this button that uses this tool.
     Tool(MouseButton, DragTool),
-    /// A drag with this button that paints obstacles (erases them if the flag is false) with a brush of this radius.
+    /// A drag with this button and a brush of this radius. It paints obstacles, or erases them if the flag is false.
     Paint(MouseButton, bool, f32),
 }
 
@@ -76,7 +76,7 @@ impl Drag {
 }
 
 impl Mouse {
-    /// Moves the camera or uses the tool; returns whether anything changed. `taken` means that the panel has consumed the event;
+    /// Moves the camera or uses the tool. Returns whether anything changed. `taken` is true if the panel has consumed the event;
     /// `place` converts a position in the window to an offset from the picture's centre, in picture heights.
     pub(super) fn on_event(
         &mut self,
@@ -90,7 +90,7 @@ impl Mouse {
                 self.shift = modifiers.state().contains(ModifiersState::SHIFT);
                 false
             }
-            // During a drag the other buttons do nothing.
+            // During a drag, the other buttons do nothing.
             WindowEvent::MouseInput { state: ElementState::Pressed, button, .. }
                 if !taken && self.drag.is_none_or(|drag| drag.button() == *button) =>
             {
@@ -127,7 +127,7 @@ impl Mouse {
                 }
                 true
             }
-            // A release over another window is not reported.
+            // If the button is released over another window, winit does not report the release.
             WindowEvent::Focused(false) => {
                 if matches!(self.drag, Some(Drag::Tool(..))) {
                     self.gestures.push(Gesture::Cancel);
@@ -166,7 +166,7 @@ impl Mouse {
         }
     }
 
-    /// Returns whether the user is panning the camera with a drag that is too long to be a click.
+    /// Returns whether the user is panning the camera, by a drag too long to be a click.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// A mouse over a picture of 100 × 100 pixels.
+    /// A mouse over a 100 × 100 pixel picture.
     #[derive(Default)]
     struct Fixture {
         mouse: Mouse,

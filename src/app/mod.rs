@@ -1,4 +1,4 @@
-//! The window: winit's events, the frame, the mouse, files and films.
+//! The window: event handling, drawing, mouse tools, files and films.
 
 mod actions;
 mod autosave;

@@ -1,4 +1,4 @@
-//! Handles the notices (messages) of the simulation.
+//! Handles the notices (messages) from the simulation.
 
 use super::viewer::Viewer;
 use crate::base::error::{Error, Result};
@@ -93,7 +93,7 @@ impl Viewer {
                     }
                 }
                 Notice::Rejected { error, wanted, current } => {
-                    // A config that the user has changed meanwhile is already on its way to the worker.
+                    // If the user has changed the config in the meantime, the change is already on its way to the worker.
                     if self.sim.config == *wanted {
                         self.ui.modes.rejected(&wanted, &current);
                         self.sim.config = *current;
@@ -112,7 +112,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows which edited kernels run now, or the error that kept them from running.
+    /// Shows which edited kernels are now running, or the error that prevents them from running.
     fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
@@ -130,7 +130,7 @@ impl Viewer {
         }
     }
 
-    /// Shows an error about a kernel that does not compile or does not run on the device; the previous kernel keeps running.
+    /// Shows the error for a kernel that does not compile or run on the device. The previous kernel keeps running.
     fn kernel_refused(&mut self, error: Error) {
         match error {
             Error::Build { file, device, log } => {
@@ -145,7 +145,7 @@ impl Viewer {
         }
     }
 
-    /// Remembers the fastest variant of a measurement, so that `auto` chooses this variant from now on.
+    /// Remembers the fastest variant that was measured, so that `auto` chooses it from now on.
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.

@@ -1,4 +1,4 @@
-//! The options that the window starts with.
+//! Options for starting the window.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::compute::FoundDevice;
 use crate::engine::Engine;
 use crate::engine::config::Config;
 
-/// Options that the window starts with.
+/// Options for starting the window.
 pub struct Options {
     /// All devices that the simulation may use; the config selects some of them.
     pub devices: Vec<FoundDevice>,
@@ -19,23 +19,23 @@ pub struct Options {
     pub config: Config,
     /// The appearance settings that the window starts with.
     pub look: Look,
-    /// Keys of appearance settings that the command line sets. They override the saved settings for this run only.
+    /// Keys of the appearance settings given on the command line, which override the saved settings for this run only.
     pub named: BTreeSet<String>,
-    /// The initial camera, as text in the format of snapshots; an empty text shows all bodies.
+    /// The initial camera, as text in the snapshot format. If empty, the camera shows all bodies.
     pub view: String,
-    /// Function that builds the engine; called on the simulation's thread.
+    /// Function that builds the engine. It is called on the simulation's thread.
     pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
     /// The window's inner size in logical pixels; `None` restores the saved size.
     pub size: Option<(u32, u32)>,
-    /// Time between two autosaves; if `None`, neither the simulation nor the settings are saved.
+    /// Interval between autosaves. If `None`, neither the simulation nor the settings are saved.
     pub autosave: Option<Duration>,
     /// Folder whose kernel files are watched for changes, if any.
     pub kernels: Option<PathBuf>,
     /// Whether the command line selects the simulation. If so, the window does not offer to continue the previous run.
     pub is_chosen: bool,
-    /// Number of drawn frames after which the program exits; `None` if it runs until the user quits.
+    /// Number of frames to draw before the program exits, or `None` to run until the user quits.
     pub frames: Option<u64>,
-    /// File that the report is written to on exit, if the user asked for a report.
+    /// File to write the report to on exit, if the user asked for one.
     pub report: Option<OutputFile>,
     /// When the program started.
     pub started: Instant,

@@ -5,15 +5,15 @@ use egui::{Rect, Shape};
 
 /// Width of the soft edge around each painted shape, in points.
 const SOFT: f32 = 2.0;
-/// Width of the part of a soft edge that may reach beyond a clip rectangle, in points.
+/// How far a soft edge may extend beyond the clip rectangle, in points.
 pub(super) const EDGE: f32 = 1.5;
 
-/// A set of rectangles that do not touch one another.
+/// A set of disjoint rectangles.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Patches(pub Vec<Rect>);
 
 impl Patches {
-    /// Returns the rectangles where two lists of shapes differ, rounded outwards to pixels; `scale` is pixels per point.
+    /// Returns the rectangles where two lists of shapes differ, rounded outwards to pixels. `scale` is the number of pixels per point.
     pub(super) fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         let mut differ = |a: &[ClippedShape], b: &[ClippedShape]| {
@@ -33,7 +33,7 @@ impl Patches {
         patches
     }
 
-    /// Returns the rectangles that the shapes cover, rounded outwards to pixels; `scale` is pixels per point.
+    /// Returns the rectangles that the shapes cover, rounded outwards to pixels. `scale` is the number of pixels per point.
     pub(super) fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));
@@ -55,7 +55,7 @@ impl Patches {
     }
 }
 
-/// Returns the rectangle that a shape covers, with its soft edges.
+/// Returns the rectangle that a shape covers, including its soft edges.
 pub(super) fn bounds(ClippedShape { clip_rect, shape }: &ClippedShape) -> Rect {
     seen(shape).expand(SOFT).intersect(clip_rect.expand(EDGE))
 }

@@ -17,7 +17,7 @@ use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
 impl Viewer {
-    /// Asks the simulation for a snapshot, which is then saved in a picture of this `size`.
+    /// Requests a snapshot from the simulation, to be saved in a picture of this `size`.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
         if self.has_stopped("Could not save the picture") {
             return;
@@ -26,7 +26,7 @@ impl Viewer {
         self.sim.send(Command::Capture(None));
     }
 
-    /// Starts a film, or shows why the film cannot start.
+    /// Starts recording a film, or shows why recording cannot start.
     pub(super) fn record(&mut self, plan: FilmPlan) {
         if self.has_stopped("Could not record the film") {
             return;
@@ -40,7 +40,7 @@ impl Viewer {
             Ok(film) => film,
             Err(error) => return self.ui.alerts.failed("Could not record the film", &error),
         };
-        // The number of steps per picture does not depend on the speed of drawing.
+        // The number of steps per picture must not depend on the drawing speed.
         let config = &self.sim.config;
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
@@ -50,7 +50,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Ends the film and keeps its file if `keeps`. Resumes the simulation if it was running before the film.
+    /// Ends the film, and keeps its file if `keeps` is true. Resumes the simulation if it was running before the film.
     pub(super) fn end_film(&mut self, keeps: bool) {
         let Some(film) = self.exports.film.take() else { return };
         self.ui.export.filming = None;
@@ -67,7 +67,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Continues the film that is being made, and shows which files were written.
+    /// Advances the film in progress, and shows which files have been written.
     pub(super) fn poll_exports(&mut self) {
         while let Ok(Written { film, outcome }) = self.exports.written.1.try_recv() {
             match outcome {
@@ -100,7 +100,7 @@ impl Viewer {
         }
     }
 
-    /// Draws the points in `capture` for the picture or the film that requested them.
+    /// Draws the points in `capture` for the picture or film that requested them.
     pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
         let Capture { points, purpose } = capture;
         match purpose {
@@ -120,7 +120,7 @@ impl Viewer {
     fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
         let film = self.exports.film.as_ref().filter(|film| film.number == number);
         let Some(film) = film else { return Ok(()) };
-        // The camera moves in the film's time.
+        // The camera moves according to the film's time.
         let (interval, size) = (Duration::from_secs_f64(1.0 / f64::from(film.plan.rate)), film.size);
         let target = self.follow_target();
         let look = &self.screen.look;
@@ -144,7 +144,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Draws `points` in a picture of `size` pixels. The inner error means that OpenGL cannot draw a picture of this size.
+    /// Draws `points` in a picture of `size` pixels. Returns an inner error if OpenGL cannot draw a picture of this size.
     fn draw_offscreen(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<RawPicture>> {
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;
@@ -160,7 +160,7 @@ impl Viewer {
         self.exports.save_picture(name, (picture, snapshot), waker(&self.proxy));
     }
 
-    /// Returns the width and height, in pixels, that `size` means for the current window.
+    /// Returns the width and height, in pixels, that `size` stands for in the current window.
     fn pixels(&self, size: PictureSize) -> (u32, u32) {
         match size {
             PictureSize::Pixels(width, height) => (width, height),

@@ -17,11 +17,11 @@ use crate::engine::config::Config;
 use crate::session::Stats;
 use crate::ui::WindowStats;
 
-/// Collects measurements and events for the report. Without a report, only counts the frames.
+/// Collects measurements and events for the report. If no report was requested, it only counts frames.
 pub(super) struct Recorder {
     output: Option<OutputFile>,
     started: Instant,
-    /// Number of drawn frames after which the program exits, if limited.
+    /// Number of frames to draw before the program exits, or `None` to run until the user quits.
     pub limit: Option<u64>,
     first_frame: Option<Duration>,
     /// Number of drawn frames.
@@ -31,7 +31,7 @@ pub(super) struct Recorder {
     /// Working time of each frame that shows new bodies, and time to upload these bodies, in ms.
     news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
-    /// Times to draw new bodies while the simulation is paused, in ms.
+    /// Times taken to draw new bodies while the simulation is paused, in ms.
     drawings: Vec<f64>,
     events: Vec<Event>,
     /// Rectangle of each control in the last frame, by name: x, y, width and height in physical pixels.
@@ -43,7 +43,7 @@ pub(super) struct Recorder {
 struct Event {
     /// Seconds since the start of the program.
     seconds: f64,
-    /// Step of the simulation that was on the screen when the event happened.
+    /// Simulation step that was on the screen when the event happened.
     step: u64,
     what: String,
 }
@@ -70,7 +70,7 @@ impl Recorder {
         self.limit.is_some_and(|limit| self.frames >= limit)
     }
 
-    /// Counts a shown frame, and records its timings for the report.
+    /// Counts a frame that has been shown, and records its timings for the report.
     pub(super) fn frame(&mut self, work: Duration, interval: Duration, stats: &WindowStats) {
         self.frames += 1;
         let has_new_bodies = std::mem::take(&mut self.has_new_bodies);
@@ -103,7 +103,7 @@ impl Recorder {
         self.first_frame.get_or_insert(self.started.elapsed());
     }
 
-    /// Stores the rectangles of the controls, which are given in points; `scale` is pixels per point.
+    /// Stores the rectangles of the controls. `rects` is in points; `scale` is the number of pixels per point.
     pub(super) fn place(&mut self, rects: Vec<(String, egui::Rect)>, scale: f32) {
         if self.output.is_some() {
             let pixels = |r: egui::Rect| [r.left(), r.top(), r.width(), r.height()].map(|x| x * scale);
@@ -111,7 +111,7 @@ impl Recorder {
         }
     }
 
-    /// Adds the event `what` to the report, with the step of `shown`: the statistics of the frame on the screen.
+    /// Adds the event `what` to the report, together with the step of the frame on the screen (`shown`).
     pub(super) fn note(&mut self, what: String, shown: &Stats) {
         if self.output.is_some() {
             self.events.push(Event { seconds: self.started.elapsed().as_secs_f64(), step: shown.step, what });
@@ -160,7 +160,7 @@ impl Recorder {
             // Time between frames. A frame is drawn when something is new, so a long interval does not mean a slow frame.
             // The first interval starts before the window opened.
             "interval_ms": percentiles(self.times.iter().skip(1).map(|row| row[1])),
-            // Share of the time that the device was busy with steps, from its opening to the last frame.
+            // Fraction of the time from opening the device to the last frame that the device was busy with steps.
             "device_busy": stats.device_busy_overall,
             "size": window.size(),
             "scale": window.scale(),

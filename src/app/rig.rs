@@ -1,4 +1,4 @@
-//! The camera rig: moves the camera by drags, momentum and the mouse wheel, glides to stored views, and follows a point.
+//! The camera rig: moves the camera with drags, momentum and the mouse wheel, glides to stored views, and follows a point.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -8,9 +8,9 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// The camera's momentum is computed from the movements within this time before the end of a drag.
+/// The camera's momentum is computed from the movements in this period before the end of a drag.
 const MEMORY: Duration = Duration::from_millis(80);
-/// Time, in seconds, in which the camera's momentum falls to 1/e of its value.
+/// Time, in seconds, in which the camera's momentum decays to 1/e of its initial value.
 const COAST_SECONDS: f32 = 0.28;
 /// Speed, in picture heights per second, below which a coasting camera stops.
 const COAST_LEAST: f32 = 0.01;
@@ -22,7 +22,7 @@ const FOLLOW_SECONDS: f32 = 0.15;
 const GLIDE_SECONDS: f32 = 0.45;
 /// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
-/// Longest time, in seconds, by which one call of [`Rig::tick`] advances the camera's motion.
+/// Longest time, in seconds, by which one call to [`Rig::tick`] advances the camera's motion.
 const LONGEST: f32 = 0.1;
 
 /// How a drag moves the camera.
@@ -36,9 +36,9 @@ pub(crate) enum Drag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FollowTarget {
     pub mode: &'static str,
-    /// Generation of the scene (see [`Stats::generation`](crate::session::Stats)). A new scene has new targets.
+    /// Generation of the scene (see [`Stats::generation`](crate::session::Stats)), because body indices differ between scenes.
     pub generation: u64,
-    /// Index of the body; `None` is the centre of mass.
+    /// Index of the body, or `None` for the centre of mass.
     pub body: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct FollowTarget {
 #[derive(Debug, Default)]
 pub(crate) struct Rig {
     pub camera: Camera,
-    /// Latest movements of the current drag, in picture heights, with their times.
+    /// Most recent movements of the current drag, in picture heights, with their times.
     movements: VecDeque<(Instant, Vec2)>,
     /// Motion that continues after a drag: its kind, and its speed in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
@@ -55,7 +55,7 @@ pub(crate) struct Rig {
     glide: Option<Glide>,
     /// The point that the camera follows, if any, and its last position.
     followed: Option<(FollowTarget, Vec3)>,
-    /// Views that the user has stored, by mode and number.
+    /// Views that the user has stored, keyed by mode and number.
     stored: HashMap<(&'static str, u8), Camera>,
 }
 
@@ -75,7 +75,7 @@ impl Rig {
         self.movements.clear();
     }
 
-    /// Moves the camera to a view at once, and stops its motion.
+    /// Stops the camera's motion and moves the camera to a view at once.
     pub(crate) fn jump_to(&mut self, camera: Camera) {
         self.hold();
         self.camera = camera;
@@ -118,12 +118,12 @@ impl Rig {
         self.stored.insert((mode, number), self.camera.clone());
     }
 
-    /// Starts to glide to the view stored under a number; returns whether there is such a view.
+    /// Starts gliding to the view stored under a number. Returns whether there is such a view.
     pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
-    /// Advances the camera's motion by the time `elapsed`; returns whether the camera keeps moving. `point` is the target that
+    /// Advances the camera's motion by `elapsed`. Returns whether the camera is still moving. `point` is the target that
     /// the camera follows, if any, and its position.
     pub(crate) fn tick(
         &mut self,
@@ -155,12 +155,12 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves the camera along with a point, and gradually centres the point; returns whether the point is still off-centre.
+    /// Moves the camera along with a point, gradually centring the point. Returns whether the point is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
         let Some((target, point)) = point else { return false };
-        // The camera moves to another target gradually.
+        // When the target changes, the camera moves there gradually.
         let before = before.filter(|(other, _)| *other == target);
         let moved = before.map_or(Vec3::ZERO, |(_, before)| point - before);
         let wanted = self.camera.target + moved;
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the camera at the current progress. The glide is slow at both ends, and turns the shorter way around.
+    /// Returns the camera at the current progress. The glide is slow at both ends and turns in the shorter direction.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();
@@ -206,7 +206,7 @@ mod tests {
     const FRAME: Duration = Duration::from_millis(16);
     const CENTRE: FollowTarget = FollowTarget { mode: "gravity", generation: 1, body: None };
 
-    /// Advances the rig until the camera stops; returns the number of frames.
+    /// Advances the rig until the camera stops, and returns the number of frames.
     fn settle(rig: &mut Rig, point: Option<Vec3>) -> usize {
         let point = point.map(|point| (CENTRE, point));
         let frames = (0..1000).take_while(|_| rig.tick(FRAME, false, point)).count();

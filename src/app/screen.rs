@@ -1,4 +1,4 @@
-//! The window with the picture in it: its OpenGL view, look, frame clock and measurements.
+//! The window together with its OpenGL view, appearance, frame clock and timings.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::base::look::Look;
 use crate::ui::WindowStats;
 use crate::view::View;
 
-/// The window, with the OpenGL view, the appearance, the frame clock and the timings of its picture.
+/// The window together with its OpenGL view, appearance, frame clock and timings.
 pub(super) struct Screen {
     pub view: View,
     pub look: Look,
@@ -17,7 +17,7 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
-    /// The window. This field is last, because the view must be dropped before its OpenGL context.
+    /// The window. This field is last, because the view must be dropped before the window's OpenGL context.
     pub window: Window,
 }
 

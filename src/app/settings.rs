@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 1 << 16;
 /// Accepted widths and heights of the window, in logical pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 
-/// Settings that the program remembers between runs. A setting that is missing from the file has its default value.
+/// Settings that the program remembers between runs. A setting that is missing from the file takes its default value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -29,7 +29,7 @@ pub struct Settings {
     /// The folder in which file dialogs start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// Appearance settings that differ from their defaults: values by key, written as for the option `--look`.
+    /// Appearance settings that differ from their defaults: values by key, in the syntax of the `--look` option.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
 }
@@ -41,12 +41,12 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the path of the settings file; `None` if the user has no configuration folder.
+    /// Returns the path of the settings file, or `None` if the user has no configuration folder.
     pub fn path() -> Option<PathBuf> {
         Some(dirs::config_dir()?.join("gravitile").join("settings.toml"))
     }
 
-    /// Reads the settings file `path`; returns the defaults if there is no such file.
+    /// Reads the settings file `path`. Returns the defaults if there is no such file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is not a valid settings file.
@@ -63,7 +63,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads the settings file `path`. Returns the settings, the file to write later settings to, and an error message if the
+    /// Reads the settings file `path`. Returns the settings, the file to save them to later, and an error message if the
     /// file is invalid. An invalid file is renamed, so that nothing in it is lost; if that fails, no settings are written.
     pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
         let error = match Self::load(&path) {
@@ -87,10 +87,10 @@ impl Settings {
         (Self::default(), file, Some(format!("{error}. The default settings are used. {advice}")))
     }
 
-    /// Writes the settings to the file `path`, and creates its folder if necessary.
+    /// Writes the settings to the file `path`, creating its folder if necessary.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written; an older file is then unchanged.
+    /// Returns an error if the file cannot be written. Any existing file is then left unchanged.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = toml::to_string_pretty(self)
             .map_err(|error| Error::Invalid(format!("cannot write the settings: {error}")))?;
@@ -116,7 +116,7 @@ pub(super) struct Preferences {
 }
 
 impl Preferences {
-    /// Reads the settings file if `remembered`, or else uses the defaults. Also returns an error message if the file is invalid.
+    /// Reads the settings file if `remembered` is true, else uses the defaults. Also returns an error message if the file is invalid.
     pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
         let file = Settings::path().filter(|_| remembered);
         let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
@@ -151,7 +151,7 @@ impl Preferences {
     /// Writes the settings, if they have changed.
     pub(super) fn save(&mut self, settings: Settings) {
         if let Some(path) = self.file.as_ref().filter(|_| settings != self.saved) {
-            // Only logged, because a message at each autosave would disturb more than help.
+            // Only logged, because a message at each autosave would do more harm than good.
             if let Err(error) = settings.save(path) {
                 tracing::warn!("{error}");
             }

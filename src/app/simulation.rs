@@ -1,4 +1,4 @@
-//! The window's side of the simulation: the session, the config being edited and the newest statistics.
+//! The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 
 use crate::base::bodies::Points;
 use crate::base::error::Error;
@@ -7,7 +7,7 @@ use crate::engine::Resolved;
 use crate::engine::config::Config;
 use crate::session::{Command, Frame, Session, Stats};
 
-/// The window's side of the simulation: its session, the edited config and the newest statistics.
+/// The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 pub(super) struct Simulation {
     pub session: Session,
     /// All devices that the simulation may use.
@@ -16,9 +16,9 @@ pub(super) struct Simulation {
     pub config: Config,
     /// Statistics of the frame on the screen.
     pub shown: Stats,
-    /// The error that stopped the simulation, if any. The program returns this error at its end.
+    /// The error that stopped the simulation, if any. The program returns it on exit.
     pub failure: Option<Error>,
-    /// Whether the simulation is opening a snapshot, which will replace the shown bodies.
+    /// Whether the simulation is opening a snapshot that will replace the displayed bodies.
     pub is_resuming: bool,
     /// Whether the plots are shown. If so, the simulation measures energy more often.
     is_watched: bool,
@@ -34,7 +34,7 @@ impl Simulation {
         self.session.send(command);
     }
 
-    /// Returns the newest frame, the statistics of the frame on the screen, and whether the frame is new since the last call.
+    /// Returns the newest frame, the statistics of the frame on the screen, and whether the frame has arrived since the last call.
     pub(super) fn frame(&mut self) -> (&Frame, &Stats, bool) {
         let (frame, is_new) = self.session.frame();
         (frame, &self.shown, is_new)
@@ -57,7 +57,7 @@ impl Simulation {
         }
     }
 
-    /// Sends the edited config to the simulation. If the change restarts the scene, time runs forwards from the initial state.
+    /// Sends the edited config to the simulation. If the change restarts the scene, also makes time run forwards.
     pub(super) fn configure(&mut self, before: &Config) {
         self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
         self.send(Command::Configure(Box::new(self.config.clone())));

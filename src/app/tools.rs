@@ -1,4 +1,4 @@
-//! Mouse tools over the picture: a click selects a body, a drag launches bodies or attracts them.
+//! Mouse tools over the picture: a click selects a body; a drag launches bodies, or attracts or repels them.
 
 use glam::{DVec3, Vec3};
 
@@ -9,9 +9,9 @@ use crate::engine::config::Config;
 use crate::ui::{Markers, Tool, ToolSettings};
 use crate::view::Camera;
 
-/// Largest number of sampled bodies whose gravity is used to predict the path of a launched body.
+/// Maximum number of sampled bodies whose gravity is used to predict the path of a launched body.
 const MAX_SAMPLES: usize = 1024;
-/// The number of segments of a predicted path.
+/// Maximum number of segments in a predicted path.
 const SEGMENTS: usize = 400;
 /// Length of a segment of a predicted path, in picture heights.
 const SEGMENT: f32 = 0.008;
@@ -22,7 +22,7 @@ const ATTRACTOR_RADIUS: f32 = 0.08;
 /// Radius of a launched cluster of bodies, in picture heights.
 const CLUSTER_RADIUS: f32 = 0.025;
 
-/// The camera, the config and the bodies that a mouse tool uses.
+/// The camera, config and bodies that a mouse tool works with.
 pub(super) struct Surroundings<'a> {
     pub camera: &'a Camera,
     pub config: &'a Config,
@@ -35,15 +35,15 @@ pub(super) enum Request {
     /// Select this body; `None` clears the selection.
     Select(Option<usize>),
     Launch(Launch),
-    /// Start to attract or repel bodies.
+    /// Start attracting or repelling bodies.
     StartAttractor {
         repels: bool,
     },
-    /// Cancel the gesture of the mouse tool.
+    /// Cancel the current gesture of the mouse tool.
     Cancel,
 }
 
-/// State of the mouse, the selected tool, and the current gesture.
+/// The mouse, the selected tool, and the current gesture.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     pub mouse: Mouse,
@@ -52,11 +52,11 @@ pub(super) struct Tools {
     pub brush: Option<f32>,
     /// The launch that the user is aiming, if any.
     aim: Option<Aim>,
-    /// Position of the attractor, and whether the attractor repels; `None` without an attractor.
+    /// Position of the attractor and whether it repels, or `None` if there is no attractor.
     attractor: Option<(Vec3, bool)>,
-    /// Sample of the bodies that stands in for all of them: x, y, z and mass of each.
+    /// Sample that represents all bodies: x, y, z and mass of each sampled body.
     samples: Vec<[f32; 4]>,
-    /// Whether the gesture or the bodies have changed since the last call of [`Tools::update`].
+    /// Whether the gesture or the bodies have changed since the last call to [`Tools::update`].
     has_moved: bool,
 }
 
@@ -69,7 +69,7 @@ struct Aim {
 }
 
 impl Tools {
-    /// Returns the tool that a drag with the left button uses in the mode of `config`.
+    /// Returns the tool for drags with the left button in the mode of `config`.
     pub(super) fn drag_tool(&self, config: &Config) -> DragTool {
         match (self.settings.active(config), self.brush) {
             (Tool::Launch, _) => DragTool::Launch,
@@ -79,7 +79,7 @@ impl Tools {
         }
     }
 
-    /// Applies a mouse gesture; returns the request that it makes to the simulation, if any.
+    /// Applies a mouse gesture. Returns the resulting request to the simulation, if any.
     pub(super) fn apply(&mut self, gesture: Gesture, scene: &Surroundings) -> Option<Request> {
         match gesture {
             Gesture::Click(at) => Some(Request::Select(scene.camera.pick(scene.points, at))),
@@ -119,14 +119,14 @@ impl Tools {
         }
     }
 
-    /// Cancels the current gesture; returns whether the simulation has to remove an attractor.
+    /// Cancels the current gesture. Returns whether the simulation must remove an attractor.
     pub(super) fn cancel(&mut self) -> bool {
         self.mouse.drag = None;
         self.aim = None;
         self.attractor.take().is_some()
     }
 
-    /// If the gesture or the bodies have changed, predicts the path of a launch, and returns the attractor, if any.
+    /// If the gesture or the bodies have changed, predicts the path of the launch being aimed and returns the attractor, if any.
     pub(super) fn update(&mut self, scene: &Surroundings) -> Option<Attractor> {
         if !std::mem::take(&mut self.has_moved) {
             return None;
@@ -169,7 +169,7 @@ impl Tools {
         scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
     }
 
-    /// Returns the escape velocity at a place or, if nothing attracts there, a speed of one picture height per unit of time.
+    /// Returns the escape speed at a position, or one picture height per unit of time if there is no gravity there.
     fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
         let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
         if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }

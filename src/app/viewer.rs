@@ -59,7 +59,7 @@ impl Viewer {
         let (mut preferences, error) = Preferences::open(options.autosave.is_some());
         let mut autosave = Autosave::new(options.autosave);
         let pool: Vec<DeviceInfo> = options.devices.iter().map(|found| found.info.clone()).collect();
-        // The simulation starts first: its kernels build while the window opens.
+        // The simulation starts first, so that its kernels are built while the window opens.
         let session = Session::spawn(options.engine, waker(proxy))?;
         let window = Window::new(event_loop, options.size.unwrap_or(preferences.saved.size))?;
         let repaint = proxy.clone();
@@ -97,11 +97,11 @@ impl Viewer {
         })
     }
 
-    /// Draws one frame; returns false if the program must end.
+    /// Draws one frame; returns false if the program must exit.
     pub(super) fn frame(&mut self) -> Result<bool> {
         let start = Instant::now();
         let interval = self.screen.clock.begin(start, self.is_active());
-        // Wayland reports the monitor only some time after the first frame.
+        // Wayland does not report the monitor until some time after the first frame.
         if self.recorder.frames.is_power_of_two() {
             self.screen.update_refresh();
         }
@@ -109,7 +109,7 @@ impl Viewer {
             return Ok(true);
         }
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
-        // The panel leaves this area free.
+        // The panel does not cover this area.
         self.screen.window.picture = self.screen.window.pixels(output.picture);
         self.upload()?;
         self.move_camera(interval);
@@ -143,7 +143,7 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of events. Returns the last output, if any, and false if the program must end.
+    /// Runs the panel once for each group of events. Returns the last output, if any, and false if the program must exit.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -157,7 +157,7 @@ impl Viewer {
                 self.cancel_gesture();
             }
             if output.moves_focus {
-                // The control must get the keyboard focus before later keys arrive.
+                // The control must receive the keyboard focus before it handles later key events.
                 groups.push_front(Vec::new());
             }
             if groups.is_empty() {
@@ -239,7 +239,7 @@ impl Viewer {
         }
         if is_new {
             let start = Instant::now();
-            // An undone edit moves the bodies back at once, without a trail.
+            // Undoing an edit moves the bodies back at once, without leaving a trail.
             if frame.stats.undos < shown.undos {
                 screen.view.forget();
             }
@@ -259,7 +259,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Advances the camera's motion, except while a film is being made: the camera then moves in the film's time.
+    /// Advances the camera's motion, except while a film is being made: the camera then moves according to the film's time.
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);
@@ -290,7 +290,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Passes a window event to the panel first, and then to the camera and the mouse tools.
+    /// Passes a window event first to the panel, then to the camera and the mouse tools.
     pub(super) fn input(&mut self, event: &WindowEvent) {
         if let WindowEvent::Resized(size) = event {
             self.screen.window.resize(*size);
@@ -313,7 +313,7 @@ impl Viewer {
         }
     }
 
-    /// Applies the mouse gestures and brush strokes that have not been carried out yet.
+    /// Applies pending mouse gestures and brush strokes.
     fn apply_gestures(&mut self) {
         for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
             let (config, points) = self.sim.scene();
@@ -342,7 +342,7 @@ impl Viewer {
         }
     }
 
-    /// Predicts the path of a launch, and tells the simulation where the attractor is now.
+    /// Predicts the path of the launch being aimed, and tells the simulation where the attractor is.
     fn update_attractor(&mut self) {
         let (config, points) = self.sim.scene();
         let camera = &self.viewpoint.rig.camera;
@@ -374,7 +374,7 @@ impl Viewer {
         self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
-    /// Returns the target that the camera follows while following is on: the selected body or the centre of mass.
+    /// Returns the target to follow while following is on: the selected body or the centre of mass.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
         let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);
@@ -389,7 +389,7 @@ impl Viewer {
         let reported = recorder.write((&sim.config, &screen.look), &sim.shown, &screen.window, sim.device());
         self.end_film(true);
         let mut saved = Ok(());
-        // Before the worker ends, it sends the pictures that were requested.
+        // Before the worker ends, it delivers all requested pictures.
         self.sim.session.end(Some(self.viewpoint.rig.camera.to_words()));
         for notice in self.sim.session.notices() {
             let outcome = match notice {

@@ -20,42 +20,42 @@ pub(super) struct Viewpoint {
     restored: Option<Camera>,
     /// Generation (see [`Stats::generation`]) of the scene in view; 0 makes the camera show all bodies of the next frame.
     generation: u64,
-    /// Whether the next move to show all bodies also resets the camera's direction.
+    /// Whether the camera also returns to its initial direction the next time it moves to show all bodies.
     resets: bool,
     /// Last camera of each mode that was shown, with the generation (see [`Stats::generation`]) of its scene.
     by_mode: HashMap<&'static str, (u64, Camera)>,
 }
 
 impl Viewpoint {
-    /// Starts with the camera that `view` describes in the format of snapshots. Any other text shows all bodies.
+    /// Starts with the camera described by `view`, in the snapshot format. If `view` is empty or invalid, the camera shows all bodies.
     pub(super) fn new(view: &str) -> Self {
         Self { restored: Camera::from_words(view), ..Self::default() }
     }
 
-    /// Uses the camera `view` of an opened snapshot once the snapshot is shown; an empty text changes nothing.
+    /// Sets the camera to use once an opened snapshot is shown. An empty `view` changes nothing.
     pub(super) fn restore(&mut self, view: &str) {
         self.restored = Camera::from_words(view).or(self.restored.take());
     }
 
-    /// Makes the camera show all bodies of the next frame, from the initial direction if `resets`.
+    /// Makes the camera show all bodies of the next frame. If `resets` is true, the camera also returns to its initial direction.
     pub(super) fn frame_anew(&mut self, resets: bool) {
         self.generation = 0;
         self.resets |= resets;
     }
 
-    /// Returns the camera as text in the format of snapshots, or an empty text before the first frame.
+    /// Returns the camera as text in the snapshot format, or an empty string before the first frame.
     pub(super) fn text(&self) -> String {
         if self.generation == 0 { String::new() } else { self.rig.camera.to_words() }
     }
 
-    /// Moves the camera if the scene is new, or if the user asked to see all bodies; returns whether the camera moved.
+    /// Moves the camera if the scene is new or if the user asked to see all bodies. Returns whether the camera moved.
     pub(super) fn frame_scene(&mut self, frame: &Frame, shown: &Stats, aspect: f32) -> bool {
         let next = &frame.stats;
         let has_bodies = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();
         if self.generation == next.generation || !has_bodies {
             return false;
         }
-        // Each mode keeps its camera while another mode is shown.
+        // Each mode keeps its own camera while another mode is shown.
         self.by_mode.insert(shown.mode, (shown.generation, self.rig.camera.clone()));
         let seen = self.by_mode.get(next.mode);
         let kept = seen.filter(|(generation, _)| *generation == next.generation && self.generation != 0);
@@ -87,8 +87,8 @@ impl Viewpoint {
         }
     }
 
-    /// Advances the camera's motion; returns whether the camera keeps moving. `body` is the position of the followed body.
-    /// Without a followed body, the camera follows the centre of mass if `follows_centre`.
+    /// Advances the camera's motion. Returns whether the camera is still moving. `body` is the position of the followed body.
+    /// If no body is followed and `follows_centre` is true, the camera follows the centre of mass.
     pub(super) fn tick(
         &mut self,
         elapsed: Duration,

@@ -28,7 +28,7 @@ use crate::view;
 pub(super) struct Window {
     gui: Gui,
     display: glium::Display<WindowSurface>,
-    /// Whether showing a frame waits for the monitor.
+    /// Whether presenting a frame waits for the monitor.
     vsync: bool,
     /// Area of the picture, in pixels from the lower left corner.
     pub picture: glium::Rect,
@@ -43,7 +43,7 @@ impl Window {
             .with_title("gravitile")
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(320, 240));
-        // Under X11 GLX is tried first, because a remote or virtual display often offers only GLX.
+        // Under X11, GLX is tried first, because a remote or virtual display often offers only GLX.
         let (window, config) = DisplayBuilder::new()
             .with_preference(ApiPreference::FallbackEgl)
             .with_window_attributes(Some(attributes))
@@ -67,7 +67,7 @@ impl Window {
         self.gui.context().clone()
     }
 
-    /// Returns the time between two refreshes of the monitor, minus 5 %, so that no refresh is missed.
+    /// Returns the monitor's refresh interval minus 5 %, so that no refresh is missed.
     pub(super) fn refresh_interval(&self) -> Duration {
         let millihertz = self.window.current_monitor().and_then(|monitor| monitor.refresh_rate_millihertz());
         Duration::from_secs_f64(950.0 / f64::from(millihertz.unwrap_or(60_000).max(1_000)))
@@ -103,7 +103,7 @@ impl Window {
         self.gui.on_event(&self.window, event)
     }
 
-    /// Starts a frame and returns its input events in groups. Each group needs its own call of [`Window::run_ui`].
+    /// Starts a frame and returns its input events in groups. Each group needs its own call to [`Window::run_ui`].
     pub(super) fn take_events(&mut self) -> Vec<Vec<egui::Event>> {
         self.gui.take_events(&self.window)
     }
@@ -138,7 +138,7 @@ impl Window {
         [(x / unit) as f32, (y / unit) as f32]
     }
 
-    /// Draws the picture, draws the panel over the picture, and shows the frame.
+    /// Draws the picture and then the panel on top, and presents the frame.
     pub(super) fn draw(
         &mut self,
         picture: impl FnOnce(&mut glium::Frame) -> Result<()>,
@@ -155,7 +155,7 @@ impl Window {
         // This call lets Wayland set the pace of the next redraws.
         self.window.pre_present_notify();
         target.finish().map_err(graphics("cannot show the frame"))?;
-        // With vsync, showing the frame mostly waits; without vsync, showing the frame finishes the drawing.
+        // With vsync, presenting the frame mostly waits for the monitor; without vsync, it completes the drawing.
         let work = if self.vsync { drawn } else { start.elapsed() };
         stats.draw_ms = work.as_secs_f64() * 1e3;
         outcome
@@ -165,7 +165,7 @@ impl Window {
 /// Chooses the OpenGL config with the fewest samples: bodies and panel are drawn with soft edges, without multisampling.
 fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
-    // glutin-winit offers no error for an empty iterator, and glutin has found at least one config.
+    // glutin-winit has no way to report an empty iterator, and glutin always finds at least one config.
     least.unwrap_or_else(|| unreachable!("an iterator over OpenGL configs was empty"))
 }
 
@@ -191,7 +191,7 @@ fn open_display(
         .map_err(graphics("cannot draw in the window"))?;
     let context =
         context.make_current(&surface).map_err(graphics("OpenGL cannot be started in the window"))?;
-    // Under Wayland a hidden window would wait forever; there the frame clock alone sets the pace.
+    // Under Wayland, presenting a hidden window would block forever, so the frame clock alone sets the pace.
     let interval = match handle {
         RawWindowHandle::Wayland(_) => SwapInterval::DontWait,
         _ => SwapInterval::Wait(NonZeroU32::MIN),

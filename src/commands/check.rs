@@ -11,12 +11,12 @@ use crate::compute::{Device, DeviceInfo};
 use crate::modes::{ModeInfo, Recipe, Variant};
 use crate::modes::{Start, checks};
 
-/// Number of bodies or cells that the kernel settings to check are guessed for.
+/// Number of bodies or cells for which the kernel settings to check are guessed.
 const FEW: usize = 1000;
-/// Minimum relative change of the state that a test case must cause; smaller changes would hide errors.
+/// Minimum relative change of the state in a test case. Smaller changes would hide errors.
 const LEAST_EFFECT: f64 = 1e-3;
 
-/// Recipes (kernel settings) of one variant that are compared together; their results share a row of the printed table.
+/// Recipes (kernel settings) of one variant that are compared together; their results share one row of the printed table.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The recipes, in the order in which they are tested.
@@ -40,7 +40,7 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     }
     if !variant.knobs.is_empty() {
         let fits = |recipe: &Recipe| recipe.work_group <= recipe.max_work_group(device);
-        // The work-group size is odd, so that no even number of cooperating work-items divides the size.
+        // The work-group size is odd, so that it is not divisible by any even number of cooperating work-items.
         let recipes = guess.with_work_group(63.min(most)).relatives().into_iter().filter(fits).collect();
         plans.push(Plan { recipes, thorough: false });
     }
@@ -109,7 +109,7 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
     }
 }
 
-/// A test case: an initial state, and the final state that the f64 reference computes from it.
+/// A test case: an initial state and the final state that the f64 reference computes from it.
 pub struct Case {
     start: Start,
     end: State<f64>,

@@ -45,7 +45,7 @@ fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
 }
 
-/// Opens the device that the options select, with edited kernels if the options name a folder of kernels.
+/// Opens the device that the options select, with edited kernels if the options name a kernel folder.
 pub(super) fn open(args: &Subject) -> Result<Device> {
     let edits = edits(&args.kernels)?;
     let found = compute::select(args.device.device.as_deref())?;
@@ -83,7 +83,7 @@ pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     }
 }
 
-/// Opens the devices that the options select, with edited kernels if the options name a folder of kernels.
+/// Opens the devices that the options select, with edited kernels if the options name a kernel folder.
 pub(super) fn open_several(args: &Simulation) -> Result<Devices> {
     let edits = edits(&args.kernels)?;
     let devices = Devices::all(find(&args.device)?)?;

@@ -29,7 +29,7 @@ impl Begin {
         let carried = args.resume.as_deref().map(Carried::load).transpose()?;
         let (mut config, snapshot) = match carried {
             Some(Carried::Snapshot(snapshot)) => (snapshot.runs[0].config.clone(), Some(snapshot)),
-            // The simulation was too large for the picture, so that only the configuration is known.
+            // The simulation was too large to store in the picture, which contains only the configuration.
             Some(Carried::Scene(config)) => (*config, None),
             None => (start(args)?, None),
         };
@@ -41,12 +41,12 @@ impl Begin {
         Ok(Self { config, snapshot })
     }
 
-    /// Returns the camera position in the snapshot as text; empty without a snapshot.
+    /// Returns the camera in the snapshot as text, or an empty string if there is no snapshot.
     pub(super) fn view(&self) -> String {
         self.snapshot.as_ref().map(|snapshot| snapshot.view.clone()).unwrap_or_default()
     }
 
-    /// Builds an engine for the configuration, which continues from the snapshot if there is one.
+    /// Builds an engine for the configuration. The engine continues from the snapshot, if there is one.
     pub(super) fn engine(self, devices: Devices) -> Result<Engine> {
         let Self { config, snapshot } = self;
         let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
@@ -61,7 +61,7 @@ impl Begin {
 }
 
 /// Applies the user's options to the configuration `now` of a resumed snapshot. `words` is the snapshot's configuration
-/// with the options, `before` without them. Where the two are equal, the field of `now` stays.
+/// with the options applied, `before` without them. Fields that are equal in both keep their value in `now`.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }
@@ -130,7 +130,7 @@ fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
         config.variant = Some(variant(info, &args.variant)?);
     }
     let ladder: Vec<_> = config.variant.map_or(info.variants.iter().collect(), |variant| vec![variant]);
-    // A knob of only one variant selects this variant.
+    // If only one variant has the given knobs, that variant is selected.
     let has_all = |variant: &&'static Variant| {
         let names = args.knob.iter().map(|word| word.split('=').next().unwrap_or_default().trim());
         names.into_iter().all(|name| variant.knobs.iter().any(|knob| knob.name == name))

@@ -1,4 +1,4 @@
-//! The commands of the program, each in its own file or folder, and code that they share.
+//! The program's commands, each in its own file or folder, and the code that they share.
 
 mod bench;
 pub mod check;
@@ -17,7 +17,7 @@ use crate::base::error::Result;
 use crate::cli::{Cli, Command};
 use crate::compute;
 
-/// Sets environment variables for OpenCL drivers, before anything uses OpenCL.
+/// Sets environment variables for OpenCL drivers. Call this before anything uses OpenCL.
 ///
 /// # Safety
 /// No other thread may be running.

@@ -14,7 +14,7 @@ pub(super) fn mode(name: &str) -> Result<&'static ModeInfo> {
     modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
 }
 
-/// Returns the mode with the name `name`, or all modes if it is `None`.
+/// Returns the mode called `name`, or all modes if `name` is `None`.
 pub(super) fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
     name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
 }
@@ -24,7 +24,7 @@ pub(super) fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Va
     info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
 }
 
-/// Returns the modes that the options select, each with its selected variants. Each named variant must exist in some mode.
+/// Returns the modes that the options select, each with its selected variants. Each named variant must exist in at least one mode.
 pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
     let (modes, names) = (modes_for(args.mode.as_deref())?, &args.variant);
     let known = || modes.iter().flat_map(|info| info.variants).map(|variant| variant.name);
@@ -125,7 +125,7 @@ pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     Error::Invalid(format!("unknown scene `{name}`{near}; choose a scene {}", all.join("; ")))
 }
 
-/// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ by few letters.
+/// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ by only a few letters.
 fn is_near(typed: &str, name: &str) -> bool {
     let typed = typed.to_lowercase();
     let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));
@@ -134,7 +134,7 @@ fn is_near(typed: &str, name: &str) -> bool {
 }
 
 fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
-    // Several modes have variants of the same name.
+    // Several modes have variants with the same name.
     let mut seen = BTreeSet::new();
     let known: Vec<_> = known.filter(|name| seen.insert(*name)).collect();
     Error::Invalid(format!("unknown {what} `{name}`; choose one of {}", known.join(", ")))

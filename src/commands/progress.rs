@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::base::error::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
-/// Minimum duration of each part of a run. Starting and ending shorter parts would take too much time.
+/// Minimum duration of each part of a run. Shorter parts would waste too much time on starting and ending.
 const LEAST_PART: Duration = Duration::from_millis(500);
-/// Number of steps after which a run is checked for values that are not finite.
+/// Interval, in steps, between checks of a run for non-finite values.
 const PART: u32 = 1 << 14;
 
 /// Returns a progress bar for `length` units of work, drawn on stderr in the style `template`.
@@ -37,7 +37,7 @@ pub(super) fn run_in_parts(
 ) -> Result<Vec<f64>> {
     let reported = engine.config().mode.info().series.as_ref();
     let (mut series, mut done) = (Vec::new(), 0);
-    // A crash save can store the state between two parts.
+    // A crash save can store the state only between parts.
     let mut part = if reported.is_some() { PART } else { 1 };
     while done < steps {
         let (clock, now) = (Instant::now(), part.min(steps - done));

@@ -34,7 +34,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     // An unwritable path is reported before the first step.
     let picture = match args.frames {
-        // Dropping the film removes its draft, so that ending the program before the first picture leaves no file.
+        // Dropping the film removes its draft, so that no file is left if the program ends before the first picture.
         Some(_) => Film::create(&args.out, size, args.fps).map(|_| None)?,
         None => Some(output(&args.out)?),
     };
@@ -95,7 +95,7 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// Prepares for signals. Returns a variable that receives the number of the first signal: SIGINT (Ctrl+C), SIGTERM or,
+/// Installs signal handlers. Returns a variable that receives the number of the first signal: SIGINT (Ctrl+C), SIGTERM or,
 /// unless the program `outlives_terminal`, SIGHUP (the terminal was closed). A second signal ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -117,12 +117,12 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
         flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())
             .and_then(|_| flag::register_usize(signal, heard.clone(), signal as usize))
             .and_then(|_| flag::register(signal, is_second.clone()))
-            .map_err(|error| Error::Invalid(format!("cannot prepare for Ctrl+C: {error}")))?;
+            .map_err(|error| Error::Invalid(format!("cannot install the Ctrl+C handler: {error}")))?;
     }
     Ok(heard)
 }
 
-/// Prepares the output file `path` for a picture, or returns an error if `path` cannot be written or is not a PNG file.
+/// Prepares the output file `path` for a picture. Returns an error if `path` cannot be written or is not a PNG file.
 fn output(path: &Path) -> Result<OutputFile> {
     if let Some(other) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let (path, other) = (path.display(), other.display());
@@ -141,7 +141,7 @@ struct Renderer<'a> {
     look: Look,
     points: Points,
     rig: Rig,
-    /// Camera from the snapshot; `None` means that the camera is placed so that all bodies are visible.
+    /// Camera from the snapshot; `None` places the camera so that all bodies are visible.
     camera: Option<Camera>,
 }
 
@@ -196,7 +196,7 @@ impl<'a> Renderer<'a> {
         output.save(|file| file.write_all(&png))
     }
 
-    /// Adds `frames` pictures to the film, with `pace` steps between two pictures. Returns false if a signal cancelled the film.
+    /// Adds `frames` pictures to the film, with `pace` steps between successive pictures. Returns false if a signal cancelled the film.
     fn film(
         &mut self,
         mut film: Film,

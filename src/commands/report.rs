@@ -2,7 +2,7 @@
 
 use crate::modes::ModeInfo;
 
-/// Formats a speed in the unit of the mode, such as `0.92 G interactions/s (18.4 GFLOP/s)` or `281.3 MLUPS`.
+/// Formats a speed in the mode's unit, such as `0.92 G interactions/s (18.4 GFLOP/s)` or `281.3 MLUPS`.
 pub(super) fn speed(info: &ModeInfo, work_per_second: f64) -> String {
     let work = &info.work;
     match work.name {

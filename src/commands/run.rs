@@ -53,12 +53,12 @@ struct Report {
     readings: Vec<Reading>,
 }
 
-/// Quantities that a simulation of bodies conserves, as measured in the run.
+/// Quantities that a simulation of bodies should conserve, as measured during the run.
 #[derive(Debug, Serialize)]
 struct Conserved {
     energy: Energy,
     momentum: [f64; 3],
-    /// Σ m |v|, a scale to compare the size of the momentum with.
+    /// Σ m |v|, a scale for judging the magnitude of the momentum.
     momentum_scale: f64,
     angular_momentum: [f64; 3],
 }
@@ -71,13 +71,13 @@ struct Energy {
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
-    // A saved snapshot keeps the parameters that only affect the picture.
+    // A saved snapshot keeps the parameters that affect only the picture.
     let prepare: fn(&mut dyn Mode) = if args.save.is_some() { |_| () } else { |mode| mode.unseen() };
     let mut begin = Begin::new(&args.simulation, prepare)?;
     let steps = steps(args.steps, &begin.config);
     let info = begin.config.mode.info();
     let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
-    // Pipes and devices are refused before the first step, because --resume cannot read from them.
+    // Pipes and devices are rejected before the first step, because --resume cannot read from them.
     let save = args.save.as_deref().map(|path| OutputFile::create(path)?.draft()).transpose()?;
     let mut series = begin
         .snapshot

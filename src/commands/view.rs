@@ -24,7 +24,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     let (devices, chosen) = compute::pool(find(args.simulation.device.clone())?)?;
     config.devices.clone_from(&chosen);
     if begin.snapshot.is_none() {
-        // An impossible number of bodies or work-group size is reported before a window opens.
+        // An impossible number of bodies or work-group size is reported before the window opens.
         engine::Resolved::new(&begin.config, &devices[chosen[0]].info)?;
     }
     let (look, named) = look(&args.looks.look)?;
@@ -46,7 +46,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds the devices on a thread of low priority. CPU drivers start their own threads during the first search for
+/// Finds the devices on a low-priority thread. CPU drivers start their own threads during the first search for
 /// devices, and these threads inherit the low priority, so that the window stays smooth.
 fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     std::thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     })
 }
 
-/// Lowers the priority of the calling thread. On Linux, each thread has its own priority.
+/// Lowers the priority of the calling thread only; on Linux, each thread has its own priority.
 fn give_way() {
     #[cfg(target_os = "linux")]
     // SAFETY: no pointers; 0 is the calling thread. A failure leaves the priority unchanged, which is acceptable.

@@ -6,17 +6,17 @@ use crate::compute::{Device, Probe, Roofline};
 use crate::engine::Resolved;
 use crate::modes::{Busy, ModeInfo};
 
-/// Measured limits of a device, without the limits that could not be measured.
+/// Hardware limits of a device, as far as they could be measured.
 pub(super) struct Limits {
-    /// Peak rates of arithmetic and memory.
+    /// Peak rates of arithmetic and memory access.
     pub(super) roofline: Roofline,
     /// For each mode, a probe that measures the highest possible speed of the mode.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
 impl Limits {
-    /// Measures the device's peak rates of arithmetic and memory, and the speed limit of each of `modes`. A limit that
-    /// cannot be measured stays unknown; only the first failure is printed.
+    /// Measures the device's peak rates of arithmetic and memory access, and the speed limit of each of `modes`. If a limit
+    /// cannot be measured, it stays unknown; only the first failure is printed.
     pub(super) fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
         let mut failures = Vec::new();
         let roofline = Roofline::measure(device, &mut |why| failures.push(why));
@@ -65,7 +65,7 @@ impl Limits {
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the speed limit of a variant, the fraction of this limit that `speed` reaches, and how busy each part of
+    /// Returns the speed limit of a variant, the fraction of that limit that `speed` reaches, and how busy each part of
     /// the device is. Returns `None` if the limit is unknown or the variant has none.
     pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;

@@ -27,9 +27,9 @@ fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result
 /// Minimum duration of a timing, in seconds. Shorter timings are inaccurate.
 const LEAST_SECONDS: f64 = 0.2;
 
-/// Warms up an engine, so that its kernels are built and its speed is known. Returns how many steps make a long enough timing.
+/// Warms up an engine, so that its kernels are built and its speed is known. Returns the number of steps for a long enough timing.
 fn warm_up(engine: &mut Engine) -> Result<u32> {
-    // Some compilers finish a kernel in its first run, which must not be timed.
+    // Some drivers finish compiling a kernel during its first run, which must not be timed.
     time(engine, 1)?;
     let mut steps = 1;
     loop {

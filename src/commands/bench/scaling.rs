@@ -1,4 +1,4 @@
-//! `gravitile bench --devices 1,2,4`: measures how the speed grows with the number of devices that compute together.
+//! `gravitile bench --devices 1,2,4`: measures how the speed scales with the number of devices used together.
 
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of bursts of steps before the timing, during which the devices' shares of the work can settle.
+/// Maximum number of bursts of steps to run before timing, so that the devices' shares of the work can settle.
 const SETTLING: u32 = 200;
 
 /// Speed of a configuration on a certain number of devices: one row of the printed table and of the JSON output.
@@ -32,13 +32,13 @@ struct Row {
     bodies: usize,
     /// Number of devices that were available for the computation.
     devices: usize,
-    /// Number of devices that actually took part.
+    /// Number of devices that were actually used.
     used: usize,
     steps_per_second: f64,
     work_per_second: f64,
     /// Speed divided by the speed of the first row with the same mode, variant and number of bodies.
     speed_up: f64,
-    /// `speed_up` per device: divided by the ratio of this row's number of devices to the first row's number.
+    /// `speed_up` divided by the ratio of this row's number of devices to the first row's.
     parallel_efficiency: f64,
     relative_error: Option<f64>,
     sharing: Option<Sharing>,

@@ -25,10 +25,10 @@ use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{Busy, ModeInfo, Recipe, Variant};
 use crate::ui::ChartFormat;
 
-/// Smallest number of bodies in a chart of speed against number of bodies.
+/// Smallest number of bodies in a chart of speed against the number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells that the error of a variant is computed from. Computing them takes about a quarter of a second.
+/// Maximum number of pairs or cells used to compute the error of a variant. Computing them takes about a quarter of a second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
@@ -52,11 +52,11 @@ struct Row {
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
     work_per_second: f64,
-    /// Speeds of the slowest and of the fastest timing, in the unit of `speed`.
+    /// Speeds of the slowest and the fastest timing, in the unit of `speed`.
     range: [f64; 2],
     /// Relative error of the last step against the f64 reference, for a sample of bodies.
     relative_error: Option<f64>,
-    /// Hardware limit of the speed, in pairs or cells per second; `None` if unknown.
+    /// Hardware limit on the speed, in pairs or cells per second, or `None` if unknown.
     limit_per_second: Option<f64>,
     /// Median speed divided by the hardware limit; `None` if the limit is unknown.
     share_of_limit: Option<f64>,
@@ -138,8 +138,8 @@ fn sweep(most: usize) -> Vec<usize> {
     (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
 
-/// Makes a chart of speed against number of bodies for each mode. If several work-group sizes were measured, instead
-/// makes a chart of speed against work-group size for each mode and number of bodies.
+/// Makes a chart of speed against the number of bodies for each mode. If several work-group sizes were measured, it
+/// instead makes a chart of speed against work-group size for each mode and number of bodies.
 fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     let several = |row: &Row| {
         let same =
@@ -179,7 +179,7 @@ fn configurations(
     let mut configs = Vec::new();
     for &variant in variants {
         let work_groups = match args.work_group.as_slice() {
-            // With one number of bodies, a chart has work-group sizes on its axis: measures all of them.
+            // A chart for a single number of bodies shows the speed against work-group size, so all sizes are measured.
             [] if args.plot.is_some() && args.bodies.len() == 1 => {
                 Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
             }
