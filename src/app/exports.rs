@@ -167,7 +167,7 @@ impl Exports {
         });
     }
 
-    /// Waits until all pictures and films have been written. Returns an error if any of them could not be written.
+    /// Waits until all pictures and films have been written. Returns the first write error not yet shown, if any.
     pub(super) fn join(&mut self) -> Result<()> {
         for writer in self.writers.drain(..) {
             // If a writer thread panicked, the panic message has already been printed.

@@ -58,7 +58,7 @@ fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     })
 }
 
-/// Lowers the priority of the calling thread only; on Linux, each thread has its own priority.
+/// Lowers the priority of the calling thread on Linux, where each thread has its own priority.
 fn give_way() {
     #[cfg(target_os = "linux")]
     // SAFETY: no pointers; 0 is the calling thread. A failure leaves the priority unchanged, which is acceptable.
