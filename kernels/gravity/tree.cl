@@ -8,9 +8,8 @@
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
 // quadrupole leaves out, is at most `opening` times the smallest acceleration in the group (without G).
 
-#define VECTORS 2
-#define GROUP (16 * VECTORS)
-#define SETS 8
+#define VECTORS (GROUP / 16)
+#define SETS (256 / GROUP)
 // Room of the lists: cells of an expansion, cells that a set hands to its groups, and leaves.
 #define FAR_ROOM 256
 #define HANDED_ROOM 4096
@@ -111,7 +110,7 @@ float16 column_of(Family f, __global const float *cells, uint stride, uint colum
     return (float16)(vload8(0, cells + column * stride + f.a), vload8(0, cells + column * stride + f.b));
 }
 
-// What a target does with 16 cells.
+// For 16 cells: whether a target accepts the cell, and whether the cell is far enough to act on the target's expansion.
 typedef struct {
     int16 accepted, far;
 } Verdict;
@@ -352,8 +351,8 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
     return t;
 }
 
-// Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids, and writes their sizes to `last`; or
-// with POTENTIAL, the potentials divided by -G and the body's mass.
+// Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids; or with POTENTIAL, the potentials
+// divided by -G and the body's mass.
 // `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
 TASK void walk(const uint n, const uint stride, const uint cell_stride, const float opening, const float far_share,
                const float eps2, __global const float *bodies, __global const uint *ids, __global const float *cells,
@@ -515,9 +514,7 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
 #ifdef POTENTIAL
                 phi[id] = real_of(potential[lane]);
 #else
-                const float3 a = (float3)(ax[lane], ay[lane], az[lane]);
-                sums[id] = (float4)(a, 0.0f);
-                last[id] = size_of(a);
+                sums[id] = (float4)(ax[lane], ay[lane], az[lane], 0.0f);
 #endif
             }
         }

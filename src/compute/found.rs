@@ -57,6 +57,11 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// Returns the name of the device, or of the whole device if this device is a part of it.
+    pub fn model(&self) -> &str {
+        self.name.split(", part ").next().unwrap_or_default()
+    }
+
     /// Returns whether the device belongs to the OpenCL platform PoCL.
     pub fn is_pocl(&self) -> bool {
         is_pocl_name(&self.platform)

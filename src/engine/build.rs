@@ -18,7 +18,7 @@ pub struct Resolved {
 
 impl Resolved {
     /// Replaces each `auto` in `config` with a value that suits `device`, and checks the values that the user chose.
-    /// Ignores compile-time parameters that the variant does not have.
+    /// Ignores compile-time parameters that the variant does not have, and the work-group size if the variant's is fixed.
     ///
     /// # Errors
     /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
@@ -26,13 +26,15 @@ impl Resolved {
         let bodies = bodies_for(config, device)?;
         let mode = config.mode.info();
         let telling = bodies.min(mode.work.sizes(device.kind).telling);
-        let best = config.tuned.recipe(device, mode, config.variant, telling).unwrap_or_else(|| {
-            let variant = config.variant.unwrap_or_else(|| (mode.auto_variant)(device, bodies));
-            Recipe::guess(variant, device, bodies)
-        });
+        let auto = || config.mode.auto_variant(device, bodies);
+        // Above `telling`, measurements tell the best settings of a variant, but not the best variant.
+        let variant = config.variant.or_else(|| (bodies > telling).then(auto));
+        let best = config.tuned.recipe(device, config.mode.as_ref(), variant, telling);
+        let best = best.unwrap_or_else(|| Recipe::guess(variant.unwrap_or_else(auto), device, bodies));
         let recipe = config.knobs.iter().fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
         let most = recipe.max_work_group(device);
-        let work_group = config.work_group.unwrap_or(recipe.work_group.min(most));
+        let chosen = config.work_group.filter(|_| !recipe.variant.has_fixed_group);
+        let work_group = chosen.unwrap_or(recipe.work_group.min(most));
         if !(1..=most).contains(&work_group) {
             let (variant, device) = (recipe.variant.name, &device.name);
             let text = format!(
@@ -109,10 +111,9 @@ pub(super) fn build(
 pub fn device_recipes(devices: &Devices, config: &Config, resolved: Resolved) -> Result<Vec<DeviceRecipe>> {
     let Resolved { bodies, recipe } = resolved;
     let first = DeviceRecipe { device: devices[0].clone(), recipe };
-    if recipe.variant.together == Together::No {
-        return Ok(vec![first]);
-    }
-    let others = devices.iter().skip(1).map(|device| {
+    let together = recipe.variant.together;
+    let allowed = devices.iter().skip(1).filter(|device| together.allows(&devices[0].info, &device.info));
+    let others = allowed.map(|device| {
         let mut config = Config { bodies: Some(bodies), ..config.clone() };
         let mut own = Resolved::new(&config, &device.info)?.recipe;
         let may_differ = [recipe, own].iter().all(|recipe| recipe.variant.together == Together::Freely);

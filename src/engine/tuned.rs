@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 use crate::compute::{self, DeviceInfo};
-use crate::modes::{ModeInfo, Recipe, Variant};
+use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 
 /// Version of the file format.
 const VERSION: u32 = 1;
@@ -138,22 +138,25 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings for `bodies` bodies, either for `variant` or, if it is `None`, for any variant.
+    /// Returns the fastest known kernel settings for `bodies` bodies, either for `variant` or, if it is `None`, for any
+    /// variant that `mode` allows.
     pub fn recipe(
         &self,
         device: &DeviceInfo,
-        mode: &'static ModeInfo,
+        mode: &dyn Mode,
         variant: Option<&'static Variant>,
         bodies: usize,
     ) -> Option<Recipe> {
+        let info = mode.info();
         let is_meant = |winner: &&Winner| {
             (&winner.device, &winner.driver) == (&device.name, &device.driver)
-                && winner.mode == mode.name
+                && winner.mode == info.name
                 && winner.bodies == class(bodies)
                 && variant.is_none_or(|variant| variant.name == winner.variant)
         };
         let mut meant: Vec<&Winner> = self.0.iter().filter(is_meant).collect();
         meant.sort_by(|a, b| b.pairs_per_second.total_cmp(&a.pairs_per_second));
-        meant.into_iter().find_map(|winner| winner.recipe(device, mode))
+        let recipes = meant.into_iter().filter_map(|winner| winner.recipe(device, info));
+        recipes.into_iter().find(|recipe| variant.is_some() || mode.allows(recipe.variant))
     }
 }

@@ -129,7 +129,7 @@ impl<'a> Subject<'a> {
     fn guesses(&self) -> Vec<Recipe> {
         let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
         let variants = self.mode.info().variants.iter();
-        variants.filter(|variant| variant.is_accurate()).map(guess).collect()
+        variants.filter(|variant| self.mode.allows(variant)).map(guess).collect()
     }
 
     /// Measures a recipe. The timing is rough if the recipe is much slower than `to_beat`, in pairs or cells per

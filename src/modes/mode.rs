@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use super::accuracy::Sample;
+use super::accuracy::{Sample, WORRYING};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
 use crate::base::bodies::{Bodies, Points};
@@ -44,8 +44,6 @@ pub struct ModeInfo {
     pub carries: &'static [CarriedList],
     /// Creates the mode with default parameters.
     pub default: fn() -> Box<dyn Mode>,
-    /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
-    pub auto_variant: fn(&DeviceInfo, usize) -> &'static Variant,
 }
 
 /// Modes are equal if they are the same row of [`MODES`](super::MODES).
@@ -184,6 +182,14 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Turns off everything that only pictures need. Meant for runs without a window.
     fn unseen(&mut self) {}
+
+    /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
+    fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant;
+
+    /// Returns whether `auto` may choose `variant`: whether its normal error is small enough for the user.
+    fn allows(&self, variant: &Variant) -> bool {
+        variant.normal_error.is_none_or(|error| error <= WORRYING)
+    }
 
     /// Makes every step cost the same, for speed measurements.
     fn even(&mut self) {}

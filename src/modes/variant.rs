@@ -24,6 +24,8 @@ pub struct Variant {
     pub knobs: &'static [Knob],
     /// Returns a good work-group size for a device.
     pub work_group: fn(&DeviceInfo) -> usize,
+    /// Whether the kernels work only with the size that `work_group` returns.
+    pub has_fixed_group: bool,
     /// Name of the knob that sets the width of a work-group, if a work-group covers a rectangle of cells.
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group steps.
@@ -60,6 +62,7 @@ impl Variant {
         source: "",
         knobs: &[],
         work_group: |device| if device.kind == DeviceKind::Cpu { 64 } else { 256 },
+        has_fixed_group: false,
         width_knob: None,
         bodies_per_group: |recipe| recipe.work_group,
         sides: 1.0,
@@ -74,11 +77,6 @@ impl Variant {
     /// Returns whether a relative error is so much larger than usual for the variant that it calls for a warning.
     pub fn is_worrying(&self, relative_error: f64) -> bool {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
-    }
-
-    /// Returns whether the variant's usual error is small enough for `auto` to select it.
-    pub fn is_accurate(&self) -> bool {
-        self.normal_error.is_none_or(|normal| normal <= WORRYING)
     }
 
     /// Returns the data for building the variant's solver. Fails if the variant belongs to another mode.
@@ -130,8 +128,21 @@ pub enum Together {
     Freely,
     /// All devices must use the same variant.
     Alike,
+    /// All devices must use the same variant and be of the same model, so that they round equally.
+    SameModel,
     /// The variant runs on a single device.
     No,
+}
+
+impl Together {
+    /// Returns whether the device `other` can share the steps of the device `first`.
+    pub fn allows(self, first: &DeviceInfo, other: &DeviceInfo) -> bool {
+        match self {
+            Self::Freely | Self::Alike => true,
+            Self::SameModel => first.model() == other.model(),
+            Self::No => false,
+        }
+    }
 }
 
 /// A compile-time parameter of a variant's kernels. It changes only the speed.
@@ -286,6 +297,9 @@ impl Recipe {
 
     /// Returns the largest work-group size that the device supports with the recipe's other settings.
     pub fn max_work_group(&self, device: &DeviceInfo) -> usize {
+        if self.variant.has_fixed_group {
+            return (self.variant.work_group)(device).min(device.max_work_group);
+        }
         let fits = |size: &usize| {
             (self.variant.local_bytes)(&self.with_work_group(*size)) as u64 <= device.local_bytes
         };
@@ -295,7 +309,8 @@ impl Recipe {
     /// Returns the work-group sizes that users can choose: powers of two, and the largest possible size.
     pub fn work_groups(&self, device: &DeviceInfo) -> Vec<usize> {
         let most = self.max_work_group(device);
-        let mut sizes: Vec<usize> = (0..).map(|k| 1 << k).take_while(|&size| size <= most).collect();
+        let powers = (0..).map(|k| 1 << k).take_while(|&size| size <= most);
+        let mut sizes: Vec<usize> = powers.filter(|_| !self.variant.has_fixed_group).collect();
         if sizes.last() != Some(&most) {
             sizes.push(most);
         }

@@ -34,7 +34,7 @@ pub(super) struct Colours {
     /// Opacity, from 0 to 1, of the background behind text over the picture.
     veil: f32,
     /// Colours for the lines of a chart, chosen so that colour-blind people can distinguish them (after Okabe and Ito, 2008).
-    lines: [u32; 7],
+    lines: [u32; 8],
 }
 
 impl Colours {
@@ -57,8 +57,8 @@ impl Colours {
             shadow: Color32::from_black_alpha([140, 50][nth]),
             veil: [0.82, 0.92][nth],
             lines: [
-                [0x56b4e9, 0xe69f00, 0x00b886, 0xf0e442, 0xcc79a7, 0xf26b21, 0xb6a6ff],
-                [0x0068a8, 0x966100, 0x007352, 0x756b00, 0xa03c74, 0xb54700, 0x5a49b8],
+                [0x56b4e9, 0xe69f00, 0x00b886, 0xf0e442, 0xcc79a7, 0xf26b21, 0xb6a6ff, 0xa6e22e],
+                [0x0068a8, 0x966100, 0x007352, 0x756b00, 0xa03c74, 0xb54700, 0x5a49b8, 0x8c1d18],
             ][nth],
         }
     }

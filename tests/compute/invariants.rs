@@ -364,8 +364,10 @@ fn momentum_stays() {
         let sums = engine.diagnostics().unwrap().0;
         let momentum = sums.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
         eprintln!("{}: momentum {:.2e} of the scale", variant.name, momentum / sums.momentum_scale);
+        // The cells of the tree do not act on bodies as the bodies act on the cells.
+        let most = if variant.normal_error.is_some() { 1e-4 } else { 1e-5 };
         assert!(
-            sums.momentum_scale > 0.1 && momentum < 1e-5 * sums.momentum_scale,
+            sums.momentum_scale > 0.1 && momentum < most * sums.momentum_scale,
             "{}: {sums:?}",
             variant.name
         );
@@ -473,7 +475,8 @@ fn a_step_cut_into_slices_agrees_with_the_reference() {
         engine.run(1, |_| ()).unwrap();
         let bodies = engine.bodies().unwrap();
         let (effect, error) = (speeds(&end, &start.to_f64()), speeds(&bodies.to_f64(), &end));
-        assert!(effect > 1e-3 && error < 1e-4 * effect, "{}: {error} of {effect}", variant.name);
+        let most = variant.normal_error.unwrap_or(1e-4);
+        assert!(effect > 1e-3 && error < most * effect, "{}: {error} of {effect}", variant.name);
     }
 }
 
@@ -489,7 +492,7 @@ fn bodies_that_stop_being_finite_are_held_out_and_spread_nothing() {
     // A heavy body that leaves the range of valid positions after some steps, and a body without a valid velocity.
     (bodies.positions[17], bodies.velocities[17]) = ([0.0, 0.0, 0.0, 0.5], [3e17, 0.0, 0.0, 0.0]);
     bodies.velocities[150] = [f32::NAN, 0.0, 0.0, 0.0];
-    let config = loaded(bodies.clone(), &[("dt", "0.1")]);
+    let config = loaded(bodies.clone(), &[("dt", "0.1"), ("opening", "0.00001")]);
     let expected = reference(&config, &bodies, 60);
     assert_eq!(expected.velocities.iter().filter(|v| !v[0].is_finite()).count(), 2);
     for variant in gravity().variants {

@@ -15,6 +15,5 @@ mod session;
 #[path = "../support/mod.rs"]
 mod support;
 mod time;
-#[cfg(feature = "tree")]
 mod tree;
 mod tuned;

@@ -21,13 +21,14 @@ fn every_barrier_is_needed_and_none_is_missing() {
     else {
         return;
     };
-    assert!(parts > MODES.iter().flat_map(|info| info.variants).count());
+    assert!(parts >= MODES.iter().flat_map(|info| info.variants).count());
 }
 
 /// Runs every variant unchanged, and then without each of its barriers in turn.
 fn inside(device: &Device, parts: &mut Parts) {
     for info in MODES {
-        for variant in info.variants {
+        // The tree's kernels for CPUs have no barriers, and Oclgrind cannot hold their private lists.
+        for variant in info.variants.iter().filter(|variant| !variant.has_fixed_group) {
             if parts.next(&format!("{} {}", info.name, variant.name)) {
                 run(device, info, variant);
             }

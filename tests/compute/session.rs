@@ -288,7 +288,7 @@ fn changes_cost_no_more_than_they_must() {
     change(&set("dt", "0.002"), Some(ChangeEffect::Live));
     change(&set("integrator", "euler"), Some(ChangeEffect::Live));
     change(&set("softening", "clamp"), Some(ChangeEffect::Rebuild));
-    for variant in gravity().variants {
+    for variant in gravity().variants.iter().rev() {
         change(&move |config| config.variant = Some(variant), Some(ChangeEffect::Rebuild));
     }
     change(&|config| config.work_group = Some(7), Some(ChangeEffect::Rebuild));

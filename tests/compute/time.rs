@@ -50,7 +50,8 @@ fn a_thousand_steps_there_and_back_return_with_every_variant() {
 fn compensated_steps_there_and_back_return_to_a_billionth() {
     // A position that returns to within 1e-14 may be rounded differently, which changes the forces. This is rare, and three
     // times as frequent with an integrator of three evaluations per step.
-    let variants = gravity().variants.iter().map(|variant| (variant, "leapfrog", 1e-9));
+    let exact = gravity().variants.iter().filter(|variant| variant.normal_error.is_none());
+    let variants = exact.map(|variant| (variant, "leapfrog", 1e-9));
     for (variant, integrator, allowed) in variants.chain([(&gravity().variants[4], "yoshida", 1e-8)]) {
         let set = [("dt", "0.005"), ("eps", "0.2"), ("compensated", "true"), ("integrator", integrator)];
         let config = Config { variant: Some(variant), ..scene("plummer", Some(512), &set) };

@@ -9,11 +9,11 @@ use gravitile::base::bodies::Points;
 use gravitile::base::error::Result;
 use gravitile::base::params::{Params, Visitor};
 use gravitile::base::state::State;
-use gravitile::compute::{Lane, Pending};
+use gravitile::compute::{DeviceInfo, Lane, Pending};
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
-use gravitile::modes::{DeviceRecipe, Diagnostics, Extra, Mode, ModeInfo, Simulation};
+use gravitile::modes::{DeviceRecipe, Diagnostics, Extra, Mode, ModeInfo, Simulation, Variant};
 
 /// Blocks bursts of steps until the gate opens.
 #[derive(Clone, Default)]
@@ -95,6 +95,9 @@ impl Mode for Odd {
     }
     fn boxed(&self) -> Box<dyn Mode> {
         Box::new(self.clone())
+    }
+    fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant {
+        self.gravity.auto_variant(device, count)
     }
     fn build_together(&self, devices: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let inner = self.gravity.build_together(devices, state)?;

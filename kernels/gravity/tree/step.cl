@@ -1,13 +1,7 @@
-// Returns the length of a vector, where its square may be no float. What is no number has length 0.
-float size_of(float3 a)
-{
-    const float3 b = fabs(a);
-    const float most = fmin(fmax(b.x, fmax(b.y, b.z)), FLT_MAX / 2.0f);
-    return most > 0.0f ? most * length(a / most) : 0.0f;
-}
+// The start and the end of a walk, on all devices.
 
 #ifdef POTENTIAL
-// Results of a walk. Potentials are added up as `real` (see reduce.cl).
+// A walk sums potentials, as `real` (see reduce.cl).
 #ifdef FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define RESULTS __global double *phi
@@ -17,14 +11,39 @@ float size_of(float3 a)
 #define real_of(x) ((float2)((x), 0.0f))
 #endif
 #else
-#define RESULTS __global float4 *sums, __global float *last
+#define RESULTS __global float4 *sums
 #endif
 
-// Ends the step of each body with the sum of its forces.
-__kernel void finish(const uint n, const COEFFICIENTS c, __global const float4 *sums, __global const float4 *x_in,
-                     __global float4 *x_out, __global float4 *v, __global float4 *a)
+// Returns the length of a vector whose square may overflow, or 0 if the vector is not a number.
+float magnitude(float3 a)
+{
+    const float3 b = fabs(a);
+    const float most = fmin(fmax(b.x, fmax(b.y, b.z)), FLT_MAX / 2.0f);
+    return most > 0.0f ? most * length(a / most) : 0.0f;
+}
+
+// Writes the magnitudes of the accelerations (without G).
+__kernel void measure(const uint n, __global const float4 *sums, __global float *last)
 {
     const uint i = get_global_id(0);
     if (i < n)
-        end_pass(gravity(sums[i].xyz, c), a[i], i, n, c, x_in, x_out, v, a);
+        last[i] = magnitude(sums[i].xyz);
+}
+
+// Ends the step of `count` of the n bodies, from body `first` on. The acceleration of a body (without G) is the sum of this
+// device's part and the parts of other devices, which start `stride` bodies apart. Writes its magnitude to `last`.
+__kernel void finish(const uint n, const uint first, const uint count, const uint devices, const uint stride,
+                     const COEFFICIENTS c, __global const float4 *sums, __global const float4 *others,
+                     __global float *last, __global const float4 *x_in, __global float4 *x_out, __global float4 *v,
+                     __global float4 *a)
+{
+    const uint nth = get_global_id(0);
+    if (nth >= count)
+        return;
+    const uint i = first + nth;
+    float3 sum = sums[i].xyz;
+    for (uint d = 0; d < devices; ++d)
+        sum += others[nth + stride * (size_t)d].xyz;
+    last[i] = magnitude(sum);
+    end_pass(gravity(sum, c), a[i], i, n, c, x_in, x_out, v, a);
 }

@@ -12,10 +12,10 @@ use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
 use crate::base::params;
 use crate::base::state::State;
-use crate::compute::MicroKernel;
+use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Start, Work,
-    checks, common_multiple, fleet, source,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Start, Variant,
+    Work, checks, common_multiple, fleet, source,
 };
 use crate::scene;
 
@@ -39,7 +39,6 @@ pub static INFO: ModeInfo = ModeInfo {
     series: None,
     carries: CARRIES,
     default: || Box::new(Asteroids::default()),
-    auto_variant,
 };
 
 /// Returns the initial states for `check`: scenes in which few bodies touch, a box of overlapping bodies around a planet,
@@ -73,6 +72,10 @@ fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
 impl Mode for Asteroids {
     fn info(&self) -> &'static ModeInfo {
         &INFO
+    }
+
+    fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant {
+        auto_variant(device, count)
     }
 
     fn boxed(&self) -> Box<dyn Mode> {

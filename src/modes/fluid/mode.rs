@@ -9,9 +9,9 @@ use super::{check, reference};
 use crate::base::error::Result;
 use crate::base::flow::{Flow, SPEEDS};
 use crate::base::state::State;
-use crate::compute::Device;
+use crate::compute::{Device, DeviceInfo};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Work, fleet,
+    DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work, fleet,
 };
 use crate::scene;
 
@@ -38,7 +38,6 @@ pub static INFO: ModeInfo = ModeInfo {
     }),
     carries: CARRIES,
     default: || Box::new(Fluid::default()),
-    auto_variant,
 };
 
 /// Minimum memory traffic per cell and step, in bytes: nine numbers are read and nine are written.
@@ -47,6 +46,10 @@ const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
 impl Mode for Fluid {
     fn info(&self) -> &'static ModeInfo {
         &INFO
+    }
+
+    fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant {
+        auto_variant(device, count)
     }
 
     fn boxed(&self) -> Box<dyn Mode> {

@@ -48,7 +48,6 @@ pub(super) const CARRIES: &[CarriedList] = &[
             check_low_parts(bodies, list.as_chunks().0)
         },
     },
-    #[cfg(feature = "tree")]
     CarriedList {
         name: LAST_SIZES,
         most: |[bodies, _]| bodies,
@@ -61,7 +60,6 @@ pub(super) const CARRIES: &[CarriedList] = &[
 ];
 
 /// Name of the list with the magnitude of each body's last acceleration, without G, on which the tree's accuracy depends.
-#[cfg(feature = "tree")]
 pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
 /// Name of the list with the low parts (rounding errors) of all positions, then of all velocities, if `compensated` is

@@ -10,9 +10,8 @@ mod share;
 mod simulation;
 mod solver;
 mod step;
-#[cfg(feature = "tree")]
 mod tree;
 pub mod variants;
 
 pub use self::mode::INFO;
-pub use self::parameters::{Colour, Gravity, Integrator, Softening};
+pub use self::parameters::{Accuracy, Colour, Gravity, Integrator, Softening};

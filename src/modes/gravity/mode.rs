@@ -6,19 +6,15 @@ use super::parameters::Gravity;
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
 use super::step::{FORCE, planes};
-#[cfg(not(feature = "tree"))]
-use super::variants::VARIANTS;
-#[cfg(feature = "tree")]
-use super::variants::WITH_TREE as VARIANTS;
-use super::variants::auto_variant;
+use super::variants::{TREE, VARIANTS, auto_variant};
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
 use crate::base::state::State;
-use crate::compute::{KernelSource, MicroKernel};
+use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Work, checks,
-    edits, fleet, source,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Variant, Work,
+    checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -46,7 +42,6 @@ pub static INFO: ModeInfo = ModeInfo {
     series: None,
     carries: CARRIES,
     default: || Box::new(Gravity::default()),
-    auto_variant,
 };
 
 /// Kernel source for the force on several bodies at once.
@@ -55,6 +50,10 @@ const COLUMNS: KernelSource = source!("gravity/columns.cl");
 impl Mode for Gravity {
     fn info(&self) -> &'static ModeInfo {
         &INFO
+    }
+
+    fn auto_variant(&self, device: &DeviceInfo, bodies: usize) -> &'static Variant {
+        auto_variant(device, bodies, self.allows(&TREE))
     }
 
     fn boxed(&self) -> Box<dyn Mode> {
@@ -103,6 +102,10 @@ impl Mode for Gravity {
     fn unsettle(&self, extra: &mut Extra) {
         // The low parts belong to the bodies, so they stay valid with other parameters and recipes.
         extra.retain(|name, _| self.compensated && name == LOW_PARTS);
+    }
+
+    fn allows(&self, variant: &Variant) -> bool {
+        variant.normal_error.is_none_or(|error| self.is_accurate(error))
     }
 
     fn force_evaluations(&self) -> u32 {

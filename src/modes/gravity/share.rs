@@ -56,7 +56,8 @@ impl SharedSimulation for GravitySimulation {
         let (forces, step) = self.step_of(self.burst.pass);
         let Self { lane, solver, x, v, a, params, .. } = self;
         let state = [&x[0], &x[1], &*v, &*a].map(Arg::from);
-        let pass = ForcePass { eps2: Arg::Float(params.eps * params.eps), step, state, stage, assignment };
+        let (eps2, opening) = (Arg::Float(params.eps * params.eps), params.opening);
+        let pass = ForcePass { eps2, opening, step, state, stage, assignment };
         if forces {
             return solver.evaluate(lane, &pass, range);
         }
@@ -72,7 +73,10 @@ impl SharedSimulation for GravitySimulation {
 
     fn traffic(&self, stage: usize) -> Traffic<'_> {
         let sums = if self.evaluates_forces() { self.solver.traffic(stage) } else { None };
-        sums.unwrap_or_else(|| Traffic::All(vec![Rows::new(&self.x[1], 1, 1, 0)]))
+        let more = self.solver.gathered();
+        sums.unwrap_or_else(|| {
+            Traffic::All([Rows::new(&self.x[1], 1, 1, 0)].into_iter().chain(more).collect())
+        })
     }
 
     fn kept(&self, need: Need) -> Vec<Rows<'_>> {

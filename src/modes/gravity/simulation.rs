@@ -2,7 +2,7 @@
 
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
-use super::solver::{Builder, Setup, Solver, softening_defines};
+use super::solver::{Builder, PotentialPass, Setup, Solver, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::base::edit::Attractor;
@@ -251,12 +251,13 @@ impl Simulation for GravitySimulation {
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {
-        let Gravity { eps, g, .. } = self.params;
+        let Gravity { eps, g, opening, .. } = self.params;
         let n = Arg::Uint(self.count as u32);
         let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
         let phi = Arg::from(&self.phi);
-        let args = [n, Arg::Float(eps * eps), x, phi];
-        self.solver.potential(&mut self.reduction.lane, &self.potential, &args, self.count)?;
+        let (all_pairs, bodies, eps2) = (&self.potential, self.count, Arg::Float(eps * eps));
+        let pass = PotentialPass { all_pairs, bodies, eps2, opening, x, phi };
+        self.solver.potential(&mut self.reduction.lane, &pass)?;
         let sums = self.reduction.run(&[n, x, v, a, phi])?;
         let potential = -f64::from(g) * sums.potential;
         let kinetic = sums.diagnostics.kinetic;

@@ -6,7 +6,7 @@ use super::parameters::{Gravity, Softening};
 use super::step::{Step, step_defines};
 use crate::base::bodies::Bodies;
 use crate::base::error::Result;
-use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program};
+use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
 /// Evaluates the forces between bodies and takes a step with them. Each group of related kernels has one implementation.
@@ -16,13 +16,15 @@ pub(super) trait Solver {
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
     /// Queues the computation of the potential at each body due to all others, which the energy is computed from. By
-    /// default, runs the kernel `all_pairs` with `args`.
-    fn potential(&mut self, lane: &mut Lane, all_pairs: &Kernel, args: &[Arg], bodies: usize) -> Result<()> {
-        let (group, cost) = (Pass::CHEAP_GROUP, bodies as f64);
-        lane.whole(Pass { kernel: all_pairs, args, items: bodies, group, cost })
+    /// default, evaluates all pairs.
+    fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
+        let PotentialPass { all_pairs: kernel, bodies, eps2, x, phi, .. } = *pass;
+        let (args, group, cost) =
+            (&[Arg::Uint(bodies as u32), eps2, x, phi], Pass::CHEAP_GROUP, bodies as f64);
+        lane.whole(Pass { kernel, args, items: bodies, group, cost })
     }
 
-    /// Returns the number of pairs that one evaluation of all forces computes, divided by N² for N bodies.
+    /// Returns the number of interactions that one evaluation of all forces computes, divided by N² for N bodies.
     fn work(&self) -> f64 {
         1.0
     }
@@ -48,6 +50,11 @@ pub(super) trait Solver {
     /// Returns the work-items of a stage that belong to `assignment`.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
 
+    /// Returns the rows of the bodies that devices exchange together with the new positions, if any.
+    fn gathered(&self) -> Option<Rows<'_>> {
+        None
+    }
+
     /// Returns the data that devices exchange after a stage; `None` means the new positions.
     fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {
         None
@@ -58,6 +65,8 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
+    /// Accuracy of approximate variants: the parameter `opening`.
+    pub opening: f32,
     /// Coefficients of the step that the kernel takes with the forces.
     pub step: Step,
     /// Buffers of positions before the step, positions after the step, velocities, and accelerations.
@@ -72,6 +81,20 @@ impl ForcePass<'_> {
     pub(super) fn coefficients(&self, mass: f32) -> Arg<'static> {
         Arg::Float8(self.step.coefficients(mass))
     }
+}
+
+/// A pass that sums the potential at each body.
+pub(super) struct PotentialPass<'a> {
+    /// Kernel that evaluates all pairs.
+    pub all_pairs: &'a Kernel,
+    pub bodies: usize,
+    /// Square of the softening length.
+    pub eps2: Arg<'static>,
+    /// Accuracy of approximate variants: the parameter `opening`.
+    pub opening: f32,
+    /// Positions of the bodies, and the buffer for the sums.
+    pub x: Arg<'a>,
+    pub phi: Arg<'a>,
 }
 
 /// Inputs for building a simulation and its solver.

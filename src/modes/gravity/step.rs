@@ -47,7 +47,6 @@ impl Step {
     }
 
     /// Returns whether the step leaves positions and velocities unchanged.
-    #[cfg(feature = "tree")]
     pub(super) fn is_still(self) -> bool {
         [self.closing, self.opening, self.drift] == [0.0; 3]
     }

@@ -3,6 +3,7 @@
 use super::all_pairs::AllPairs;
 use super::mutual::{self, Mutual};
 use super::solver::Builder;
+use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
@@ -43,16 +44,24 @@ variants! {
         together: Together::Alike,
         bodies_per_group: mutual::bodies_per_group,
         local_bytes: mutual::local_bytes;
+    /// Barnes–Hut tree: distant bodies act together, as cells of an octree. Approximate; its work grows as N log N.
+    TREE = "tree", &Builder(Tree::build),
+        knobs: &[LEAF, GROUP],
+        work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { tree::WARP },
+        has_fixed_group: true,
+        bodies_per_group: |r| if r.work_group == 1 { 256 } else { r.knob("group") as usize },
+        together: Together::SameModel,
+        has_limit: false,
+        tolerance: tree::TOLERANCE,
+        normal_error: Some(tree::NORMAL_ERROR);
 }
 
-/// All variants, including the unfinished `tree`.
-#[cfg(feature = "tree")]
-pub static WITH_TREE: [Variant; 8] =
-    [NAIVE, PRIVATE, TILED, UNROLLED, VECTOR, BLOCKED, MUTUAL, super::tree::TREE];
-
-/// Returns the variant that `auto` selects for a device and a number of bodies.
-pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Variant {
+/// Returns the variant that `auto` selects for a device and a number of bodies, if the forces may have the error of the
+/// tree (`may_approximate`).
+pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, may_approximate: bool) -> &'static Variant {
     match device.kind {
+        DeviceKind::Cpu if may_approximate && bodies >= 8_192 => &TREE,
+        DeviceKind::Gpu | DeviceKind::Accelerator if may_approximate && bodies >= 32_768 => &TREE,
         _ if bodies >= MANY => &MUTUAL,
         DeviceKind::Cpu => &VECTOR,
         DeviceKind::Gpu | DeviceKind::Accelerator => &BLOCKED,
@@ -116,3 +125,14 @@ const EQUAL: Knob = Knob {
     ..Knob::new("equal", "EQUAL", &[0, 1], |_, _| 1)
         .summary("1 (on): if all masses are equal, multiply by the mass after the sum. 0 (off): multiply inside the sum.")
 };
+const LEAF: Knob =
+    Knob::new("leaf", "LEAF", &[16, 32], |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 32 })
+        .summary("Largest number of bodies in a cell of the tree that is not split.");
+const GROUP: Knob =
+    Knob::new("group", "GROUP", &[16, 32, 64], |device, bodies| match (device.kind, bodies) {
+        (DeviceKind::Cpu, _) => 32,
+        (_, 2_000_000..) => 64,
+        (_, 100_000..) => 32,
+        _ => 16,
+    })
+    .summary("Number of neighbouring bodies that walk the tree together.");

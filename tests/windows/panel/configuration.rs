@@ -206,7 +206,7 @@ fn what_was_tuned_is_known_in_every_mode() {
     press(&mut window, Key::M);
     let tuned = &window.state().config.tuned;
     for info in MODES {
-        let best = tuned.recipe(&device, info, None, 1024);
+        let best = tuned.recipe(&device, (info.default)().as_ref(), None, 1024);
         assert_eq!(best.map(|recipe| recipe.variant), Some(&info.variants[0]));
     }
 }

@@ -351,7 +351,7 @@ fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
     find(&mut window, "mode gravity");
     assert_eq!(window.state().value("flat"), ParamValue::Flag(true));
     find(&mut window, "variant vector:");
-    find(&mut window, "auto");
+    find(&mut window, "variant auto");
     assert!(window.state().config.variant.is_none() && window.state().look.auto_exposure);
     find(&mut window, "auto exposure");
     assert!(!window.state().look.auto_exposure);

@@ -169,9 +169,9 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 #endif
 }
 
-// Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids, and writes their sizes to
-// `last`; or with POTENTIAL, their potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are then accepted by their angle
-// alone. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
+// Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids; or with POTENTIAL, their
+// potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are
+// then accepted by their angle alone. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk(const uint chunks, const uint stride, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
@@ -379,7 +379,6 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                 phi[id] = real_of(own.potential[k]);
 #else
                 sums[id] = (float4)(own.a[k], 0.0f);
-                last[id] = size_of(own.a[k]);
 #endif
             }
         }

@@ -1,0 +1,245 @@
+//! The solver of the tree: the same steps on all devices, with kernels for CPUs or for GPUs.
+
+use std::ops::Range;
+
+use super::kernels::TreeKernels;
+use super::{cpu, gpu};
+use crate::base::error::Result;
+use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ROOT, Rows};
+use crate::modes::carried::list;
+use crate::modes::gravity::carried::LAST_SIZES;
+use crate::modes::gravity::parameters::Gravity;
+use crate::modes::gravity::solver::{ForcePass, PotentialPass, Setup, Solver, softening_defines};
+use crate::modes::gravity::step::step_defines;
+use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
+
+/// The tree of all bodies, built anew in each pass.
+pub(in crate::modes::gravity) struct Tree {
+    kernels: Box<dyn TreeKernels>,
+    walk: Kernel,
+    measure: Kernel,
+    finish: Kernel,
+    /// Kernel for the potential. The first use builds the kernel with `device`, `recipe` and `params`.
+    potential: Option<Kernel>,
+    device: Device,
+    recipe: Recipe,
+    params: Gravity,
+    bodies: usize,
+    /// Accelerations without G, of the bodies that this device walked for.
+    sums: Buffer<[f32; 4]>,
+    /// Accelerations of this device's own bodies that each other device computed, `stride` bodies apart.
+    others: Buffer<[f32; 4]>,
+    stride: usize,
+    /// Whether `last` contains the magnitudes of earlier accelerations.
+    is_known: bool,
+    /// Magnitudes of the last accelerations without G, and a buffer for magnitudes that are not needed.
+    last: Buffer<f32>,
+    spare: Buffer<f32>,
+    /// Numbers of pairs, cells on bodies, cells on expansions, and tests in the last walk of each set.
+    work: Buffer<[u32; 4]>,
+}
+
+impl Tree {
+    pub(in crate::modes::gravity) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
+        let Setup { device, params, recipes, bodies: all, .. } = *setup;
+        let bodies = all.len();
+        // All devices must divide the bodies into the same groups.
+        let recipe = setup.recipe.with_knob("group", recipes[0].knob("group"));
+        // A device may own up to half of the bodies, plus one body.
+        let stride = bodies.div_ceil(2);
+        let program = program(device, recipe, params, &[])?;
+        let kernels: Box<dyn TreeKernels> = match device.info.kind {
+            DeviceKind::Cpu => Box::new(cpu::CpuKernels::new(setup, &program)?),
+            DeviceKind::Gpu | DeviceKind::Accelerator => {
+                Box::new(gpu::GpuKernels::new(setup, recipe, &program)?)
+            }
+        };
+        Ok(Box::new(Self {
+            walk: program.kernel("walk")?,
+            measure: program.kernel("measure")?,
+            finish: program.kernel("finish")?,
+            potential: None,
+            device: device.clone(),
+            recipe,
+            params: params.clone(),
+            bodies,
+            sums: Buffer::new(device, bodies)?,
+            others: Buffer::new(device, stride * (recipes.len() - 1))?,
+            stride,
+            is_known: false,
+            last: Buffer::zeroed(device, bodies)?,
+            spare: Buffer::new(device, bodies)?,
+            work: Buffer::zeroed(device, kernels.sets())?,
+            kernels,
+        }))
+    }
+
+    /// Returns the number of work-items of a whole walk.
+    fn items(&self) -> usize {
+        self.kernels.sets() * self.kernels.team()
+    }
+
+    /// Queues the kernels that run before a walk and build the tree of the bodies at `x`. A walk opens cells depending on
+    /// the magnitudes of earlier accelerations. If there are none yet, also queues a walk that computes them.
+    fn prepare(&mut self, lane: &mut Lane, x: Arg, eps2: Arg<'static>) -> Result<()> {
+        self.kernels.build(lane, x, (&self.last).into())?;
+        if !self.is_known {
+            self.walk_all(lane, &self.walk, (&self.sums).into(), (eps2, UNKNOWN))?;
+            let args = [Arg::Uint(self.bodies as u32), (&self.sums).into(), (&self.last).into()];
+            lane.whole(Pass::cheap(&self.measure, &args, self.bodies))?;
+            self.is_known = true;
+            self.kernels.build(lane, x, (&self.last).into())?;
+        }
+        Ok(())
+    }
+
+    /// Queues a walk of all sets.
+    fn walk_all(
+        &self,
+        lane: &mut Lane,
+        kernel: &Kernel,
+        result: Arg,
+        criterion: (Arg<'static>, f32),
+    ) -> Result<()> {
+        let mut from = 0;
+        while from < self.items() {
+            from = self.walk(lane, kernel, result, criterion, from..self.items())?;
+            if lane.is_full() {
+                lane.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues the end of the step for the bodies `own`, from the accelerations that all devices computed.
+    fn finish(&self, lane: &mut Lane, pass: &ForcePass, own: Range<usize>) -> Result<()> {
+        // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
+        let last = if pass.step.is_still() { &self.spare } else { &self.last };
+        let others = pass.assignment.of - 1;
+        let [n, first, count, others, stride] =
+            [self.bodies, own.start, own.len(), others, self.stride].map(|count| Arg::Uint(count as u32));
+        let sums = [pass.coefficients(1.0), (&self.sums).into(), (&self.others).into(), last.into()];
+        let args = [&[n, first, count, others, stride], &sums[..], &pass.state].concat();
+        lane.whole(Pass::cheap(&self.finish, &args, own.len()))
+    }
+
+    /// Queues the next slice of a walk of the work-items `range`. Returns the work-item after the slice.
+    fn walk(
+        &self,
+        lane: &mut Lane,
+        kernel: &Kernel,
+        result: Arg,
+        (eps2, opening): (Arg<'static>, f32),
+        range: Range<usize>,
+    ) -> Result<usize> {
+        let args = [&self.kernels.walk_args(opening, eps2)[..], &[result, (&self.work).into()]].concat();
+        let (items, group) = (range.end, self.kernels.team());
+        let cost = TYPICAL_WORK * self.bodies as f64 / self.items() as f64;
+        lane.slice(Pass { kernel, args: &args, items, group, cost }, range.start)
+    }
+}
+
+/// Value of `opening` for a walk without earlier accelerations, which opens cells by their angle.
+const UNKNOWN: f32 = -1.0;
+
+/// Typical number of pairs and cells that a walk computes for a body. Only the length of slices depends on this number.
+const TYPICAL_WORK: f64 = 1000.0;
+
+impl Solver for Tree {
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
+        let Assignment { own, of, .. } = pass.assignment;
+        if pass.stage > 0 {
+            return self.finish(lane, pass, own.clone()).map(|()| range.end);
+        }
+        if range.start == self.share(0, pass.assignment).start {
+            self.prepare(lane, pass.state[0], pass.eps2)?;
+            if *of > 1 {
+                // Other devices walk for the other bodies.
+                self.sums.clear()?;
+            }
+        }
+        let to =
+            self.walk(lane, &self.walk, (&self.sums).into(), (pass.eps2, pass.opening), range.clone())?;
+        if to >= range.end && *of == 1 {
+            self.finish(lane, pass, 0..self.bodies)?;
+        }
+        Ok(to)
+    }
+
+    fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
+        self.prepare(lane, pass.x, pass.eps2)?;
+        let kernel = match self.potential.take() {
+            Some(kernel) => kernel,
+            None => {
+                let defines = flags(&[("POTENTIAL", true), ("FP64", self.device.info.fp64)]);
+                program(&self.device, self.recipe, &self.params, &defines)?.kernel("walk")?
+            }
+        };
+        let walked = self.walk_all(lane, &kernel, pass.phi, (pass.eps2, pass.opening));
+        self.potential = Some(kernel);
+        walked
+    }
+
+    fn work(&self) -> f64 {
+        let done = self.work.read().unwrap_or_default();
+        let evaluated = |counts: &[u32; 4]| counts[..3].iter().map(|n| f64::from(*n)).sum::<f64>();
+        let evaluated: Vec<f64> = done.iter().map(evaluated).filter(|count| *count > 0.0).collect();
+        // Other devices may walk for the sets without work.
+        let mean = evaluated.iter().sum::<f64>() / evaluated.len().max(1) as f64;
+        mean * done.len() as f64 / (self.bodies as f64).powi(2)
+    }
+
+    fn carried(&self) -> Extra {
+        let sizes = self.last.read().unwrap_or_default();
+        if self.is_known { [(LAST_SIZES.to_owned(), sizes)].into() } else { Extra::new() }
+    }
+
+    fn resume(&mut self, extra: &Extra, device: &Device, _params: &Gravity) -> Result<()> {
+        if extra.contains_key(LAST_SIZES) {
+            self.last = Buffer::from_slice(device, list(extra, LAST_SIZES, self.bodies)?)?;
+            self.is_known = true;
+        }
+        Ok(())
+    }
+
+    fn plan(&self) -> Plan {
+        Plan { units: self.kernels.sets(), count: self.bodies, grain: None, edge: 0, cut: 1 }
+    }
+
+    fn stages(&self) -> usize {
+        2
+    }
+
+    fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize> {
+        let team = self.kernels.team();
+        match stage {
+            0 => assignment.work.start * team..assignment.work.end * team,
+            _ => assignment.own.clone(),
+        }
+    }
+
+    fn traffic(&self, stage: usize) -> Option<Traffic<'_>> {
+        let [parts, into] = [&self.sums, &self.others].map(|buffer| Rows::new(buffer, 1, 1, 0));
+        (stage == 0).then_some(Traffic::Sums { parts, into, stride: self.stride })
+    }
+
+    fn gathered(&self) -> Option<Rows<'_>> {
+        Some(Rows::new(&self.last, 1, 1, 0))
+    }
+}
+
+/// Builds the program of the tree with the macros `more` besides those of the recipe.
+fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -> Result<Program> {
+    let source = match device.info.kind {
+        DeviceKind::Cpu => &cpu::SOURCE,
+        DeviceKind::Gpu | DeviceKind::Accelerator => &gpu::SOURCE,
+    };
+    let all = params.info().sources(recipe.variant);
+    let (common, own) = all.split_at(all.len() - 1);
+    let own = if source.has_variant_file { own } else { &[] };
+    let constants = source.constants.iter().chain(&[("ROOT", 1)]).map(|(name, n)| (*name, n.to_string()));
+    let constants: Vec<Define> = constants.collect();
+    let recipe = recipe.defines();
+    let defines = [&recipe, &constants, &softening_defines(params), &step_defines(params), more].concat();
+    Program::build(device, &[&[ROOT], common, source.files, own].concat(), &defines)
+}
