@@ -18,7 +18,8 @@ pub struct Resolved {
 
 impl Resolved {
     /// Replaces each `auto` in `config` with a value that suits `device`, and checks the values that the user chose.
-    /// Ignores compile-time parameters that the variant does not have, and the work-group size if the variant's is fixed.
+    /// Ignores compile-time parameters that the variant does not have, and a work-group size if `auto` chooses a
+    /// variant with a fixed size.
     ///
     /// # Errors
     /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
@@ -33,12 +34,15 @@ impl Resolved {
         let best = best.unwrap_or_else(|| Recipe::guess(variant.unwrap_or_else(auto), device, bodies));
         let recipe = config.knobs.iter().fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
         let most = recipe.max_work_group(device);
-        let chosen = config.work_group.filter(|_| !recipe.variant.has_fixed_group);
+        let is_fixed = recipe.variant.has_fixed_group;
+        // A size that the user chose for another variant must not prevent `auto` from choosing a variant of fixed size.
+        let chosen = config.work_group.filter(|_| !is_fixed || config.variant.is_some());
         let work_group = chosen.unwrap_or(recipe.work_group.min(most));
-        if !(1..=most).contains(&work_group) {
+        let least = if is_fixed { most } else { 1 };
+        if !(least..=most).contains(&work_group) {
             let (variant, device) = (recipe.variant.name, &device.name);
             let text = format!(
-                "a work-group size of {work_group} is not possible: the variant {variant} allows 1 to {most} on {device}"
+                "a work-group size of {work_group} is not possible: the variant {variant} allows {least} to {most} on {device}"
             );
             return Err(Error::Invalid(text));
         }
