@@ -69,7 +69,8 @@ impl FluidSimulation {
     /// Makes all cells within `radius` of any cell in `middles` solid or free. The fluid in freed cells is at rest and
     /// usually keeps its density.
     ///
-    /// # Errors Returns an error if no free cell would remain or if the device fails.
+    /// # Errors
+    /// Returns an error if no free cell would remain or if the device fails.
     pub fn paint_discs(&mut self, middles: &[[i64; 2]], radius: usize, solid: bool) -> Result<()> {
         let mut walls = self.walls.clone();
         middles.iter().for_each(|at| walls.paint(*at, radius, solid));
