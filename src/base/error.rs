@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A [`std::result::Result`] whose error type defaults to [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Any error of the library, with a message for the user.
+/// Any error that the library can return, with a message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A request is not allowed. The text says why, and what is allowed instead.

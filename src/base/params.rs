@@ -296,7 +296,7 @@ pub enum SetError {
     /// No parameter has this key.
     #[error("unknown parameter `{key}`; the parameters are {known}")]
     UnknownKey {
-        /// The key that was requested.
+        /// Name of the parameter that was requested.
         key: String,
         /// All valid keys, separated by commas.
         known: String,

@@ -38,7 +38,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the value of `outcome`, or `None` if a device failed and the remaining devices continue from the last checkpoint.
+    /// Returns the value of `outcome`. If a device failed, restarts the remaining devices from the last checkpoint and returns
+    /// `None`.
     pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),

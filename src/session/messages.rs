@@ -162,7 +162,7 @@ pub enum Notice {
     },
     /// The simulation paused because it cannot continue in the current direction of time.
     Paused {
-        /// The reason, as a sentence for the user.
+        /// Why the simulation paused, as a sentence for the user.
         text: &'static str,
         /// The current configuration, which is paused.
         current: Box<Config>,

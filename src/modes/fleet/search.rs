@@ -10,7 +10,7 @@ const WARM: u32 = 4;
 /// Number of bursts to measure for each number of devices; the fastest burst counts. One burst is not enough because the
 /// shares are still settling.
 const TRIES: u32 = 3;
-/// A number of devices is not tried if computing a step would take longer than this multiple of the shortest step so far.
+/// A number of devices is skipped if its predicted step time exceeds the shortest step time so far by more than this factor.
 const HOPELESS: f64 = 1.25;
 /// More devices are chosen only if they reduce the time of a step to less than this fraction of its time with fewer devices.
 const GAIN: f64 = 0.98;

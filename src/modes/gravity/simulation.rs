@@ -117,8 +117,8 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Returns whether a pass evaluates forces, and the coefficients of the pass. Only the drift at the start of a burst of
-    /// kick–drift–kicks needs no forces.
+    /// Returns whether a pass evaluates forces, and the coefficients of the pass. Only the drift that opens a burst of
+    /// kick–drift–kick steps needs no forces.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {
