@@ -80,7 +80,7 @@ impl Gui {
         response
     }
 
-    /// Returns whether the pointer is over the panel or an egui window of the last layout.
+    /// Returns whether the pointer is over the panel or an egui window, as last laid out.
     fn is_over_panel(&self) -> bool {
         let context = self.context();
         let scale = f64::from(context.pixels_per_point());

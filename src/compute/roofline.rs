@@ -61,7 +61,7 @@ pub struct MicroKernel {
     chains: [usize; 2],
     /// Number of operations unrolled per round on GPUs: enough to hide the cost of the loop, but few enough for the instruction cache.
     turns: usize,
-    /// Amount of work that one operation counts as, such as a number of bytes.
+    /// Amount of work in one operation, in the unit of the measured rate, such as bytes.
     counts: usize,
     work: Workload,
 }

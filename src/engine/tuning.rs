@@ -37,7 +37,7 @@ pub struct Trial {
     pub bodies: usize,
     /// Pairs or cells per second, as [`crate::modes::Work`] counts them.
     pub pairs_per_second: f64,
-    /// Whether the timing is rough because another variant is much faster or because a step takes very long.
+    /// Whether the timing is rough: it was cut short, because another variant is much faster or a step takes very long.
     pub is_rough: bool,
 }
 

@@ -68,7 +68,7 @@ impl LimitProbe {
         false
     }
 
-    /// Runs one short part of the measurement of a mode's limit.
+    /// Runs a short part of the benchmark that measures the peak speed of a mode on the device.
     pub(super) fn turn(&mut self, info: &'static ModeInfo) {
         let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
         *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {

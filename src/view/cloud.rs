@@ -36,7 +36,7 @@ implement_vertex!(Value, value);
 /// values soon fit, and small inwards, so that colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Minimum number of bodies for copying with several threads, and the number of these threads. A single thread does not
+/// Minimum number of bodies for which several threads copy. A single thread does not
 /// saturate the memory: on the host of an H200, copying 1 M bodies takes 3.5 ms with one thread and 1.4 ms with four.
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;

@@ -35,7 +35,7 @@ impl Meter {
         })
     }
 
-    /// Measures the brightness in the alpha channel of `light`.
+    /// Measures the mean logarithmic brightness of the picture `light`, whose alpha channel holds the brightness of each pixel.
     pub(super) fn measure(&mut self, light: &Texture2d) -> Result<()> {
         let by = |(width, height): (u32, u32), side: u32| (width.div_ceil(side), height.div_ceil(side));
         let size = by(light.dimensions(), FIRST);

@@ -18,7 +18,7 @@ pub(super) struct Glow {
 }
 
 impl Glow {
-    /// Compiles the shaders for glows.
+    /// Compiles the shaders for the glow around bright points.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }

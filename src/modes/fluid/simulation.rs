@@ -14,7 +14,7 @@ const MEASURE: KernelSource = source!("fluid/measure.cl");
 
 /// Number of steps between two tracer updates. A tracer travels one or two cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
-/// Maximum number of steps between two runs of the kernel that adds up the speeds of all work-groups.
+/// Maximum number of steps between two runs of the kernel that adds up the work-groups' partial sums of the cell speeds.
 const SUMMED_STEPS: usize = 1024;
 /// Maximum number of sums of speeds that the buffer `sums` can hold.
 const SUMS: usize = 1 << 22;
