@@ -61,7 +61,7 @@ impl Work {
             things: "bodies",
             label: ("Bodies", "Number of bodies. The work per step grows with the square of this number."),
             unit,
-            help: "Pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped. In brackets: floating-point operations per second, counting 20 per pair.",
+            help: "Pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped; the variant tree counts what it computes. In brackets: floating-point operations per second, counting 20 per pair.",
             in_step: |bodies| (bodies as f64).powi(2),
             report: ("interactions_per_second", 1.0),
             name: None,
