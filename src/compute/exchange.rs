@@ -97,7 +97,7 @@ impl<'a> Exchange<'a> {
         Slot(read.host)
     }
 
-    /// Adds a copy of rows to a device, from the slot that [`Exchange::read`] returned.
+    /// Schedules a copy into the rows `rows` of `to`, on `device`, from the slot that [`Exchange::read`] returned.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
         self.participates[device] = true;
         self.writes.push(to.transfer(device, rows, slot));

@@ -81,7 +81,7 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Restarts from the last checkpoint on `devices`, and plans to repeat all later steps. Returns the step of the checkpoint.
+    /// Restarts on `devices` from the last checkpoint, and schedules all later steps again. Returns the checkpoint's step.
     fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),

@@ -125,11 +125,10 @@ impl<'a> Subject<'a> {
         Self { device, mode, state }
     }
 
-    /// Returns the guessed settings of each kernel variant that is accurate enough for `auto`, slowest first.
+    /// Returns the guessed settings of each kernel variant, slowest first.
     fn guesses(&self) -> Vec<Recipe> {
         let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
-        let variants = self.mode.info().variants.iter();
-        variants.filter(|variant| self.mode.allows(variant)).map(guess).collect()
+        self.mode.info().variants.iter().map(guess).collect()
     }
 
     /// Measures a recipe. The timing is rough if the recipe is much slower than `to_beat`, in pairs or cells per
@@ -200,7 +199,7 @@ fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> 
     all
 }
 
-/// Measures the guessed settings of each variant. Then varies the fastest settings, one value at a time, until no
+/// Measures the guessed settings of each variant that `auto` may choose. Then varies the fastest settings, one value at a time, until no
 /// variation is faster or the time limit is reached.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
@@ -208,7 +207,8 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     let mut tried: Vec<Trial> = Vec::new();
     let mut lead = 0.0;
     // The fastest variants come first, so that slower variants are timed only roughly.
-    for recipe in subject.guesses().into_iter().rev() {
+    let allowed = subject.guesses().into_iter().filter(|recipe| subject.mode.allows(recipe.variant));
+    for recipe in allowed.rev() {
         if start.elapsed() > SEARCH {
             break;
         }

@@ -126,7 +126,7 @@ pub(super) use variants;
 pub enum Together {
     /// Devices may use different variants.
     Freely,
-    /// All devices must use the same variant.
+    /// All devices must use the same kernel variant.
     Alike,
     /// All devices must use the same variant and be of the same model, so that they round equally.
     SameModel,

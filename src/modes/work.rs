@@ -44,7 +44,7 @@ pub struct Work {
 pub struct Sizes {
     /// Number of bodies or cells that `auto` selects.
     pub auto: usize,
-    /// Largest number of bodies or cells worth tuning kernels for. Larger numbers run at the same speed.
+    /// Largest number of bodies or cells worth tuning kernels for. Beyond it, the speed no longer changes.
     pub telling: usize,
     /// Numbers of bodies or cells that `bench` measures by default.
     pub bench: &'static [usize],

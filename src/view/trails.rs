@@ -22,7 +22,7 @@ use crate::base::look::Look;
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// Maximum number of segments in one trail; more segments would not look smoother.
 const MOST: usize = 96;
-/// Half the width of a trail, in pixels of a picture at the reference height.
+/// Half the width of a trail in pixels, for a picture of the reference height.
 const WIDTH: f32 = 0.7;
 
 // SAFETY: four floats without padding, as a texture of four floats reads them.

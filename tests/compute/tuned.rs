@@ -169,9 +169,11 @@ fn a_search_looks_at_every_variant_and_ends_when_told() {
     let best = Trial::best_of_each(&trials);
     let mut names: Vec<_> = best.iter().map(|trial| trial.recipe.variant.name).collect();
     names.sort_unstable();
-    let mut expected: Vec<_> = gravity().variants.iter().map(|variant| variant.name).collect();
+    // `auto` may not choose the tree, whose forces are approximate.
+    let allowed = gravity().variants.iter().filter(|variant| config.mode.allows(variant));
+    let mut expected: Vec<_> = allowed.map(|variant| variant.name).collect();
     expected.sort_unstable();
-    assert_eq!(names, expected);
+    assert!(names == expected && !names.contains(&"tree"), "{names:?}");
     assert!(best.is_sorted_by(|a, b| a.pairs_per_second <= b.pairs_per_second));
     assert!(trials.len() > best.len(), "and at neighbours of the fastest");
     // No settings are tried twice.

@@ -4,7 +4,7 @@ use crate::base::params::ChangeEffect::{Rebuild, View};
 use crate::base::params::{Choice, Opt, choice, parameters};
 
 parameters! {
-    /// The parameters of asteroids.
+    /// Parameters of the asteroid mode.
     #[derive(Debug, Clone)]
     pub struct Asteroids {
         /// Simulated time per step. With Substeps on auto, a step is divided if bodies would move too far.

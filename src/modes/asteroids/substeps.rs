@@ -13,7 +13,7 @@ const PERIOD: u32 = 8;
 const LAG: u32 = 4;
 /// Largest allowed displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
-/// Largest g·h² for which piles do not sink, as a fraction of the smallest radius; h is the length of a substep. Each layer
+/// Largest g·h² for which piles hardly sink, as a fraction of the smallest radius; h is the length of a substep. Each layer
 /// of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 

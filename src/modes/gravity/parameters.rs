@@ -87,9 +87,9 @@ choice! {
     pub enum Accuracy {
         /// Only rounding errors: `auto` chooses among the variants that evaluate all pairs.
         Exact = "exact",
-        /// One part in ten thousand: `auto` chooses the tree for many bodies if Opening is at most 0.0001.
+        /// A relative error of 1e-4: for many bodies, `auto` chooses the tree if Opening is at most 0.0001.
         TenThousandth = "1e-4",
-        /// One part in a thousand: `auto` chooses the tree for many bodies if Opening is at most 0.004.
+        /// A relative error of 1e-3: for many bodies, `auto` chooses the tree if Opening is at most 0.004.
         Thousandth = "1e-3",
     }
 }

@@ -72,7 +72,7 @@ pub(super) struct Burst {
 
 /// Relative energy error of a step above which the time step is too long for an encounter of bodies.
 const WORRYING_SHARE: f64 = 0.1;
-/// Advice to show when the time step is too long for an encounter of bodies.
+/// Advice shown when the time step is too long for a close encounter between bodies.
 const ENCOUNTER_ADVICE: &str =
     "A close encounter was too fast for the time step: reduce Time step or increase Softening.";
 

@@ -8,7 +8,7 @@ use crate::base::bodies::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Maximum radius in units of the scale radius; it encloses 98.5 % of the mass of an infinite sphere. Without this limit,
+/// Maximum radius in units of the scale radius; it encloses 98.5 % of the mass of a sphere without a limit. Without this limit,
 /// the single farthest body would determine the distance of the camera.
 const CUTOFF: f64 = 10.0;
 

@@ -55,7 +55,7 @@ pub(super) struct CpuKernels {
     counts: Buffer<u32>,
     /// For each body, the number of tree levels that it shares with the previous body.
     shared: Buffer<u8>,
-    /// Positions, masses and sizes of accelerations in the order of the keys.
+    /// Positions, masses and acceleration magnitudes of the bodies, sorted by key.
     columns: Buffer<f32>,
     ids: Buffer<u32>,
     links: Buffer<u32>,
