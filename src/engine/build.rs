@@ -41,8 +41,9 @@ impl Resolved {
         let least = if is_fixed { most } else { 1 };
         if !(least..=most).contains(&work_group) {
             let (variant, device) = (recipe.variant.name, &device.name);
+            let allowed = if is_fixed { format!("only {most}") } else { format!("1 to {most}") };
             let text = format!(
-                "a work-group size of {work_group} is not possible: the variant {variant} allows {least} to {most} on {device}"
+                "a work-group size of {work_group} is not possible: the variant {variant} allows {allowed} on {device}"
             );
             return Err(Error::Invalid(text));
         }

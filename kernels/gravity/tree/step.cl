@@ -14,12 +14,13 @@
 #define RESULTS __global float4 *sums
 #endif
 
-// Returns the length of a vector whose square may overflow, or 0 if the vector is not a number.
+// Returns the length of a vector whose square may overflow, or 0 if the length is not a finite number.
 float magnitude(float3 a)
 {
     const float3 b = fabs(a);
     const float most = fmin(fmax(b.x, fmax(b.y, b.z)), FLT_MAX / 2.0f);
-    return most > 0.0f ? most * length(a / most) : 0.0f;
+    const float size = most * length(a / most);
+    return most > 0.0f && size <= FLT_MAX ? size : 0.0f;
 }
 
 // Writes the magnitudes of the accelerations (without G).

@@ -1,7 +1,7 @@
 //! The tree on CPUs: each work-item is a task over many bodies, in vectors of 16.
 
 use super::kernels::{Source, TreeKernels};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass, Program};
 use crate::modes::gravity::solver::Setup;
 use crate::modes::source;
@@ -23,6 +23,8 @@ const SET: usize = 256;
 const DIGIT_BITS: u32 = 10;
 /// Maximum number of cells of the top of the tree, as in `kernels/gravity/tree/cells.cl`.
 const TOP_CELLS: usize = 4096;
+/// Maximum number of cells, whose numbers have 25 bits in `kernels/gravity/tree/cells.cl`.
+const MOST_CELLS: usize = 1 << 25;
 /// Number of values that describe a cell, as in `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
 /// Number of values that vectors may read beyond the end of a list.
@@ -81,8 +83,12 @@ impl CpuKernels {
             grow: kernel("grow")?,
             crown: kernel("crown")?,
         };
-        let tasks = (2 * device.info.compute_units as usize).clamp(1, 16);
         let cells = TOP_CELLS + 2 * n + PAD;
+        if cells > MOST_CELLS {
+            let most = (MOST_CELLS - TOP_CELLS - PAD) / 2;
+            return Err(Error::Invalid(format!("the variant tree takes at most {most} bodies on a CPU")));
+        }
+        let tasks = (2 * device.info.compute_units as usize).clamp(1, 16);
         Ok(Self {
             build,
             bodies: n,

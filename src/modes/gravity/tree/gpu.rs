@@ -32,6 +32,11 @@ const BLOCK: usize = 256;
 /// Error that a cell may make if it acts on an expansion, relative to its error limit on bodies.
 const EXPANSION_SHARE: f32 = 0.03;
 
+/// Returns the number of cells for which a tree of `bodies` bodies has room.
+fn room(bodies: usize) -> usize {
+    2 * bodies + 1
+}
+
 /// Kernels that build the tree, in the order in which they run.
 struct Build {
     bounds: Kernel,
@@ -90,6 +95,8 @@ impl GpuKernels {
             lift: kernel("lift")?,
             make_groups: kernel("make_groups")?,
         };
+        // With small leaves, a tree can have more cells than bodies.
+        let room = room(n);
         let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 1));
         Ok(Self {
             build,
@@ -106,11 +113,11 @@ impl GpuKernels {
             from: Buffer::new(device, n)?,
             to: Buffer::new(device, n)?,
             levels: Buffer::new(device, WARP)?,
-            first_body: Buffer::new(device, n + 1)?,
-            first_child: Buffer::new(device, n + 1)?,
-            cells: Buffer::new(device, 3 * (n + 1))?,
-            traces: Buffer::new(device, n + 1)?,
-            boxes: Buffer::new(device, 2 * (n + 1))?,
+            first_body: Buffer::new(device, room)?,
+            first_child: Buffer::new(device, room)?,
+            cells: Buffer::new(device, 3 * room)?,
+            traces: Buffer::new(device, room)?,
+            boxes: Buffer::new(device, 2 * room)?,
             groups: Buffer::new(device, n)?,
             extra: Buffer::zeroed(device, 1)?,
         })
@@ -127,7 +134,7 @@ impl TreeKernels for GpuKernels {
         let build = &self.build;
         let uint = |count: usize| Arg::Uint(count as u32);
         let (n, tiles, blocks) = (self.bodies, self.bodies.div_ceil(TILE), self.bodies.div_ceil(BLOCK));
-        let room = uint(n + 1);
+        let room = uint(room(n));
         let (corners, counts, totals) =
             (Arg::from(&self.corners), Arg::from(&self.counts), Arg::from(&self.totals));
         let (sorted, levels, from, to) =
