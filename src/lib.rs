@@ -22,10 +22,10 @@
 //! read-back. Each frame shows one burst, except in free run.
 //!
 //! # Where to find definitions
-//! * Parameters: `visit` of a mode (`parameters.rs` in its folder); used by the panel, `--set`, scenes, reports and tests.
-//! * Appearance: `visit` of [`base::look::Look`]; used by the panel, `--look` and the view.
+//! * Parameters: the rows of `parameters!` in a mode's `parameters.rs`; used by the panel, `--set`, scenes, reports and tests.
+//! * Appearance: the rows of `parameters!` for [`base::look::Look`]; used by the panel, `--look` and the view.
 //! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check`, `bench` and tests. A mode's entry also
-//!   describes the work of a step, the limit of the speed, the checks, and the lists in a snapshot.
+//!   describes the work of a step, the peak speed, the checks, and the lists in a snapshot.
 //! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets their
 //!   order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
 //! * Kernels: the files in `kernels/`. Edited files replace them; see [`engine::kernel_lab`] and [`compute::Device::edits`].

@@ -31,7 +31,7 @@ bool touches(float4 a, float4 b, COEFFICIENTS c)
     return square(b.xyz - a.xyz) < reach * reach;
 }
 
-// Returns the acceleration by the planet, which is constant in size inside the planet.
+// Returns the acceleration by the planet. Inside the planet, it grows in proportion to the distance from the centre.
 float3 pull(float3 x, COEFFICIENTS c)
 {
     float near = fmax(fmax(sqrt(square(x)), c.s7), 1e-6f);

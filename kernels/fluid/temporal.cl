@@ -58,7 +58,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
     const uint x = wrapped(x_, nx), y = wrapped(y_, ny);
     bool is_cell = row < OWN_ROWS + EDGE;
 #ifdef INLET
-    // With an inlet, there are no cells beyond the left and right edges of the grid.
+    // A grid with an inlet has no cells beyond its left and right edges.
     is_cell = is_cell && x == x_;
     const int east = x + 1 < nx ? 1 : 0;
 #else

@@ -1,12 +1,13 @@
-// Walks the tree for groups of neighbouring bodies, and sums the forces.
+// Walks the tree on a CPU for groups of neighbouring bodies, and sums the forces. GPUs run tree/gpu/walk.cl.
 //
 // A task takes SETS groups of GROUP bodies. It walks from the root for all of them together: cells that are far from all
-// go into one expansion, and cells that are not much smaller than the set are opened. What is left, each group tests and
-// opens on its own. An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's
+// go into one expansion, and cells that are not much smaller than the set are opened. Each group tests the remaining cells
+// on its own, and opens some. An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's
 // centre; cells that are not accepted are opened, down to their bodies.
 //
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
-// quadrupole leaves out, is at most `opening` times the smallest acceleration in the group (without G).
+// quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
+// group (without G), and r/d is below 0.9. Leaves of at most four bodies act body by body.
 
 #define VECTORS (GROUP / 16)
 #define SETS (256 / GROUP)

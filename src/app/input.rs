@@ -17,7 +17,7 @@ const PIXELS_PER_LINE: f32 = 50.0;
 /// Maximum distance that the pointer may move during a click, in picture heights.
 const CLICK: f32 = 0.006;
 
-/// What a drag over the picture does.
+/// Effect of a drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
     Camera,

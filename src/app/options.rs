@@ -13,7 +13,7 @@ use crate::engine::config::Config;
 
 /// Options for starting the window.
 pub struct Options {
-    /// All devices that the simulation may use; the config selects some of them.
+    /// Devices that the simulation may use; the config selects some of them.
     pub devices: Vec<FoundDevice>,
     /// The config that the simulation starts with.
     pub config: Config,

@@ -25,7 +25,7 @@ const TURN: f32 = TAU / 120.0;
 /// Longest time, in seconds, by which one call to [`Rig::tick`] advances the camera's motion.
 const LONGEST: f32 = 0.1;
 
-/// How a drag moves the camera.
+/// Camera motion of a drag: around the target, or sideways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drag {
     Orbit,

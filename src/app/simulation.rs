@@ -10,7 +10,7 @@ use crate::session::{Command, Frame, Session, Stats};
 /// The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 pub(super) struct Simulation {
     pub session: Session,
-    /// All devices that the simulation may use.
+    /// Devices that the simulation may use.
     pub pool: Vec<DeviceInfo>,
     /// The config that the panel edits. Each change is sent to the simulation's thread.
     pub config: Config,

@@ -143,7 +143,7 @@ pub struct Points {
     pub positions: Memory<[f32; 4]>,
     /// Quantity that the colour of each body shows, such as the body's speed; [`Points::QUARANTINED`] for quarantined bodies.
     pub values: Memory<f32>,
-    /// How the bodies are drawn, such as glows or spheres.
+    /// Shape in which the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
     /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
     pub image: Image,
@@ -153,7 +153,7 @@ pub struct Points {
     pub colours: u64,
 }
 
-/// How bodies are drawn: as glows, spheres or dots.
+/// Shape in which bodies are drawn: glows, spheres or dots.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Shape {
     /// Soft glows whose size increases with the mass `w`.

@@ -195,11 +195,11 @@ pub struct Image {
     pub height: usize,
     /// Value of each pixel; [`Image::WALL`] for a solid pixel.
     pub values: Memory<f32>,
-    /// How values are mapped to colours.
+    /// Mapping from values to colours.
     pub tones: Tones,
 }
 
-/// How the values of an image are mapped to colours.
+/// Mapping from the values of an image to colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tones {
     /// No colours; only solid cells are shown.

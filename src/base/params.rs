@@ -18,7 +18,7 @@ pub enum ChangeEffect {
     Reseed,
 }
 
-/// How positions on a slider correspond to values.
+/// Correspondence between positions on a slider and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances on the slider correspond to equal differences between values.
@@ -34,11 +34,11 @@ pub struct Info {
     pub key: &'static str,
     /// Name of the parameter in the panel.
     pub label: &'static str,
-    /// One-sentence help text for the parameter.
+    /// Help text for the parameter.
     pub help: &'static str,
     /// Unit of the value; empty if the value has no unit.
     pub unit: &'static str,
-    /// How changing the parameter affects the simulation.
+    /// Effect of a changed value on the simulation.
     pub effect: ChangeEffect,
 }
 
@@ -64,13 +64,13 @@ impl Info {
 pub struct Opt {
     /// Name of the option in `--set`, files and the panel.
     pub name: &'static str,
-    /// One-sentence help text for the option.
+    /// Help text for the option.
     pub help: &'static str,
 }
 
 /// A type of parameter with a few named options: an enum declared with `choice!`.
 pub trait Choice: Copy + PartialEq + 'static {
-    /// All options, in the order in which the panel lists them.
+    /// Options of the choice, in the order in which the panel lists them.
     const OPTIONS: &'static [(Self, Opt)];
 
     /// Returns the index of this option in [`Choice::OPTIONS`].
@@ -298,7 +298,7 @@ pub enum SetError {
     UnknownKey {
         /// Name of the parameter that was requested.
         key: String,
-        /// All valid keys, separated by commas.
+        /// Valid keys, separated by commas.
         known: String,
     },
     /// The parameter does not accept the value.

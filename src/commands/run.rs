@@ -33,7 +33,7 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
-    /// How the devices shared the work; `None` for a single device.
+    /// Division of the work among the devices; `None` for a single device.
     sharing: Option<Sharing>,
     bodies: usize,
     steps: u32,

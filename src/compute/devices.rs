@@ -13,7 +13,7 @@ use crate::base::error::{Error, Result};
 /// Environment variable that gives each device its own context if set to `own`, to measure the benefit of shared contexts.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// One or more open devices, and the pool from which they were chosen.
+/// The open devices, at least one, and the pool from which they were chosen.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,

@@ -56,10 +56,13 @@ pub struct DeviceInfo {
     pub opencl: String,
 }
 
+/// Text between the name of a device and the number of a part of it.
+pub(super) const PART: &str = ", part ";
+
 impl DeviceInfo {
     /// Returns the name of the device, or of the whole device if this device is a part of it.
     pub fn model(&self) -> &str {
-        self.name.split(", part ").next().unwrap_or_default()
+        self.name.split(PART).next().unwrap_or_default()
     }
 
     /// Returns whether the device belongs to the OpenCL platform PoCL.

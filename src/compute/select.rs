@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ocl::core::{self, DeviceType, PlatformInfo};
 
-use super::found::{DeviceInfo, DeviceKind, FoundDevice, is_pocl_name};
+use super::found::{DeviceInfo, DeviceKind, FoundDevice, PART, is_pocl_name};
 use super::pocl_cache;
 use crate::base::error::{Error, Result};
 
@@ -160,7 +160,7 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
         let id = unsafe { core::DeviceId::from_raw(id) };
         let mut found = FoundDevice::query(cpu.platform, id)?;
         (found.info.index, found.instance) = (cpu.info.index, 1 + nth);
-        found.info.name = format!("{name}, part {} of {count}", nth + 1);
+        found.info.name = format!("{name}{PART}{} of {count}", nth + 1);
         // All parts share the memory of the host.
         found.info.memory_bytes /= u64::from(count);
         Some(found)

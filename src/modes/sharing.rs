@@ -12,7 +12,7 @@ pub struct DeviceRecipe {
     pub recipe: Recipe,
 }
 
-/// How the devices shared the work, as measured over the last burst.
+/// Division of the work among the devices, as measured over the last burst.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Sharing {
     /// The devices and their parts of the work, one entry for each device.

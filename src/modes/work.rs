@@ -59,7 +59,10 @@ impl Work {
             brush: Err("The brush works only in fluid mode."),
             shows_momentum: true,
             things: "bodies",
-            label: ("Bodies", "Number of bodies. The work per step grows with the square of this number."),
+            label: (
+                "Bodies",
+                "Number of bodies. With most variants, the work per step grows with the square of this number.",
+            ),
             unit,
             help: "Pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped; the variant tree counts what it computes. In brackets: floating-point operations per second, counting 20 per pair.",
             in_step: |bodies| (bodies as f64).powi(2),

@@ -35,7 +35,7 @@ pub struct Model<'a> {
     pub stats: &'a Stats,
     /// The first device that the config selects.
     pub device: &'a DeviceInfo,
-    /// All devices that the simulation may use; [`Config::devices`] holds indices into this list.
+    /// Devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
     /// Frame rate and timings of the window.
     pub window: WindowStats,

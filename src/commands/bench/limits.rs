@@ -10,7 +10,7 @@ use crate::modes::{Busy, ModeInfo};
 pub(super) struct Limits {
     /// Peak rates of arithmetic and memory access.
     pub(super) roofline: Roofline,
-    /// For each mode, a probe that measures the highest possible speed of the mode.
+    /// Modes, each with a probe that measures its highest possible speed.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 

@@ -60,7 +60,7 @@ struct Row {
     limit_per_second: Option<f64>,
     /// Median speed divided by the hardware limit; `None` if the limit is unknown.
     share_of_limit: Option<f64>,
-    /// How busy each part of the device is; `None` if the limit is unknown.
+    /// Utilization of each part of the device; `None` if the peak speed is unknown.
     busy: Option<Busy>,
     /// Name of the part of the device that limits the speed, if known.
     bound_by: Option<&'static str>,

@@ -104,7 +104,7 @@ impl Gravity {
             Accuracy::TenThousandth => 1e-4,
             Accuracy::Thousandth => 1e-3,
         };
-        error <= 1.01 * most
+        error <= most
     }
 }
 

@@ -32,6 +32,11 @@ const PAD: usize = 64;
 /// Error that a cell may make if it acts on an expansion, relative to its error limit on bodies.
 const EXPANSION_SHARE: f32 = 0.02;
 
+/// Returns the number of cells for which a tree of `bodies` bodies has room, with padding.
+fn room(bodies: usize) -> usize {
+    TOP_CELLS + 2 * bodies + PAD
+}
+
 /// Kernels that build the tree, in the order in which they run.
 struct Build {
     bounds: Kernel,
@@ -83,7 +88,7 @@ impl CpuKernels {
             grow: kernel("grow")?,
             crown: kernel("crown")?,
         };
-        let cells = TOP_CELLS + 2 * n + PAD;
+        let cells = room(n);
         if cells > MOST_CELLS {
             let most = (MOST_CELLS - TOP_CELLS - PAD) / 2;
             return Err(Error::Invalid(format!("the variant tree takes at most {most} bodies on a CPU")));
@@ -113,7 +118,7 @@ impl TreeKernels for CpuKernels {
         let Build { bounds, make_keys, count_digits, scatter, share_levels, gather, plant, grow, crown } =
             &self.build;
         let (n, stride) = (Arg::Uint(self.bodies as u32), Arg::Uint((self.bodies + PAD) as u32));
-        let cell_stride = Arg::Uint((TOP_CELLS + 2 * self.bodies + PAD) as u32);
+        let cell_stride = Arg::Uint(room(self.bodies) as u32);
         let (corners, counts, shared) =
             (Arg::from(&self.corners), Arg::from(&self.counts), Arg::from(&self.shared));
         let [keys, other] = [&self.keys[0], &self.keys[1]].map(Arg::from);
@@ -140,11 +145,10 @@ impl TreeKernels for CpuKernels {
     }
 
     fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
-        let n = self.bodies as u32;
         vec![
-            Arg::Uint(n),
-            Arg::Uint(n + PAD as u32),
-            Arg::Uint((TOP_CELLS + PAD) as u32 + 2 * n),
+            Arg::Uint(self.bodies as u32),
+            Arg::Uint((self.bodies + PAD) as u32),
+            Arg::Uint(room(self.bodies) as u32),
             Arg::Float(opening),
             Arg::Float(EXPANSION_SHARE),
             eps2,

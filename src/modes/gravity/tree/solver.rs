@@ -190,8 +190,10 @@ impl Solver for Tree {
     }
 
     fn carried(&self) -> Extra {
-        let sizes = self.last.read().unwrap_or_default();
-        if self.is_known { [(LAST_SIZES.to_owned(), sizes)].into() } else { Extra::new() }
+        if !self.is_known {
+            return Extra::new();
+        }
+        [(LAST_SIZES.to_owned(), self.last.read().unwrap_or_default())].into()
     }
 
     fn resume(&mut self, extra: &Extra, device: &Device, _params: &Gravity) -> Result<()> {
