@@ -146,9 +146,14 @@ void append_cells(float *columns, uint room, uint count, const float16 *values, 
         append(values[k], bits, columns + k * room + count);
 }
 
-// Adds the first `count` cells of a list to an expansion; lanes beyond the end add nothing.
-void expand(const FarCells *far, uint count, const Target *t, float eps2, float16 *terms)
+// Adds the first `count` cells of a list to an expansion. Overwrites the lanes beyond the last of these cells.
+void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *terms)
 {
+    if (count % 16 != 0) {
+        // These lanes repeat a cell, without mass: numbers of any size could give infinity or NaN.
+        for (uint k = 0; k < CELL_COLUMNS; ++k)
+            vstore16((float16)(k == CELL_MASS ? 0.0f : far->columns[k * FAR_ROOM]), 0, far->columns + k * FAR_ROOM + count);
+    }
     float16 s[TERMS];
 #pragma unroll
     for (uint k = 0; k < TERMS; ++k)
@@ -164,7 +169,7 @@ void expand(const FarCells *far, uint count, const Target *t, float eps2, float1
         const float16 ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
         const float16 uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
         const float16 w = fma(ux, x, fma(uy, y, uz * z));
-        const float16 m1 = select((float16)(0.0f), COLUMN(CELL_MASS) * v * v, LANE < (int16)((int)(count - i)));
+        const float16 m1 = COLUMN(CELL_MASS) * v * v;
         const float16 step = t->radius * v, m2 = m1 * step, m3 = m2 * step, m4 = m3 * step;
         const float16 x2 = x * x, y2 = y * y;
         const float16 along = 1.0f + 2.5f * w;
@@ -196,7 +201,7 @@ void expand(const FarCells *far, uint count, const Target *t, float eps2, float1
         s[22] += m4 * x * z * (fy - 15.0f);
         s[23] += m4 * y * z * (fy - 45.0f);
 #ifdef POTENTIAL
-        s[24] += select((float16)(0.0f), COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f), LANE < (int16)((int)(count - i)));
+        s[24] += COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f);
 #endif
 #undef COLUMN
     }

@@ -207,3 +207,16 @@ fn mistakes_are_found() {
         assert!(wrong > 1.5 * right, "{what}: {wrong:e}, right: {right:e}");
     }
 }
+
+#[test]
+fn lanes_beyond_the_end_of_a_list_do_not_count() {
+    let right = error(&cpu(), tree(scene("plummer", Some(4097), &[]), &[]));
+    let poison = "far.count = handed.count = 0;
+        for (uint k = 0; k < CELL_COLUMNS * FAR_ROOM; ++k)
+            far.columns[k] = NAN;
+        for (uint k = 0; k < CELL_COLUMNS * HANDED_ROOM; ++k)
+            handed.columns[k] = NAN;";
+    let variant = Some(mistaken(gravity(), "tree", "far.count = handed.count = 0;", poison));
+    let poisoned = error(&cpu(), Config { variant, ..tree(scene("plummer", Some(4097), &[]), &[]) });
+    assert!(poisoned == right, "{poisoned:e} instead of {right:e}");
+}
