@@ -87,8 +87,8 @@ impl Viewer {
         }
     }
 
-    /// Sends `command` (a restart or an undo) and then the config, which starts the simulation if `runs`. The command goes first:
-    /// otherwise, a simulation that blew up or runs backwards could compute another step before the command arrives.
+    /// Sends `command` (a restart or an undo) and then the config. If `runs` is true, the config starts the simulation. The
+    /// command goes first, because a simulation that blew up or runs backwards could otherwise compute another step.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
         self.sim.send(command);
@@ -118,7 +118,7 @@ impl Viewer {
         }
     }
 
-    /// Cancels the gesture of a mouse tool: launches nothing and removes the attractor.
+    /// Cancels the current mouse gesture without launching anything, and removes the attractor, if any.
     pub(super) fn cancel_gesture(&mut self) {
         if self.tools.cancel() {
             self.sim.send(Command::Attract(None));
@@ -151,7 +151,7 @@ impl Viewer {
         (self.screen.look.follow, self.tools.settings.follows) = (false, false);
     }
 
-    /// Opens a scene, a snapshot, a picture that contains a scene or a snapshot, or a file of bodies.
+    /// Opens a scene, a snapshot, a picture that contains either of them, or a list of bodies.
     fn open(&mut self, path: PathBuf) {
         match Kind::of(&path) {
             Ok(Kind::Snapshot) => self.resume(path),
@@ -176,7 +176,7 @@ impl Viewer {
         self.sim.send(Command::Resume(path));
     }
 
-    /// Applies the content of the file that the user opened, once the reading thread has finished.
+    /// Applies the content of the file that the user opened, once the reader thread has finished.
     pub(super) fn poll_reader(&mut self) {
         let Some(content) = self.reader.as_ref().and_then(|reader| reader.try_recv().ok()) else { return };
         self.reader = None;
@@ -285,7 +285,7 @@ impl Viewer {
     }
 }
 
-/// Writes a new file in the working directory and returns its absolute path.
+/// Creates a file in the working directory, calls `write` to fill it, and returns its absolute path.
 fn save(
     exports: &Exports,
     (stem, extension): (&str, &str),

@@ -14,7 +14,7 @@ use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run,
 /// Extension of lock files. An open window keeps its lock file locked.
 const LOCK: &str = "lock";
 
-/// Saves the simulation at regular intervals, if a file for autosaves could be chosen.
+/// Saves the simulation at regular intervals, if autosaves are enabled and the user has a folder for them.
 pub(super) struct Autosave {
     file: Option<PathBuf>,
     /// Lock file that reserves the autosave file while this window is open.
@@ -22,7 +22,7 @@ pub(super) struct Autosave {
     has_started: bool,
     interval: Duration,
     due: Instant,
-    /// Autosave of an earlier run that the user can choose to continue, if any.
+    /// Autosave from an earlier run that the user may continue, if any.
     offered: Option<PathBuf>,
     /// Generation, step and change count of the last saved state, if any.
     pub saved: Option<Moment>,
@@ -38,7 +38,8 @@ impl Autosave {
         Self { file, _lock: lock.flatten(), has_started: false, interval, due, offered: None, saved: None }
     }
 
-    /// Finds the newest autosave left by a closed window; returns a description for the offer to continue it, or `None`.
+    /// Finds the newest autosave left behind by a closed window. Returns a description to show to the user, or `None` if
+    /// there is no such autosave.
     pub(super) fn offer(&mut self) -> Option<String> {
         let (path, text) = left_behind(self.file.as_ref()?).into_iter().find_map(|path| {
             let Summary { mode, title, size, step } = Snapshot::peek(&path).ok()?;
@@ -50,7 +51,7 @@ impl Autosave {
         Some(text)
     }
 
-    /// Returns the path of the offered autosave, if it still exists.
+    /// Returns the current path of the offered autosave, if the file still exists.
     pub(super) fn offered(&self) -> Option<PathBuf> {
         let (file, offered) = (self.file.as_ref()?, self.offered.clone()?);
         // The first autosave renames the older file before writing, so the file may be gone even if writing fails.
@@ -60,7 +61,7 @@ impl Autosave {
     }
 
     /// Returns the commands that start autosaving, or no commands if autosaving has already started. The first save is
-    /// immediate: on a busy machine, compiling kernels can delay the simulation beyond an autosave interval.
+    /// immediate, because compiling kernels on a busy machine can take longer than an autosave interval.
     pub(super) fn start(&mut self, view: impl FnOnce() -> String) -> Vec<Command> {
         let Some(file) = self.file.clone().filter(|_| !self.has_started) else { return Vec::new() };
         self.has_started = true;
@@ -86,7 +87,7 @@ impl Autosave {
     }
 }
 
-/// Returns an autosave file in `folder` that no other window uses, and its lock. The lock is `None` if the folder is not writable.
+/// Finds an autosave file in `folder` that no other window uses. Returns its path, and its lock file if `folder` is writable.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {
@@ -139,7 +140,7 @@ fn is_open(lock: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns an [`Autosave`] to `file` that is always due.
+    /// Returns an [`Autosave`] that saves to `file` and is always due.
     fn autosave(file: impl Into<PathBuf>) -> Autosave {
         Autosave { file: Some(file.into()), ..Autosave::new(None) }
     }

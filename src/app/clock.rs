@@ -15,10 +15,10 @@ const LONGEST: f64 = 0.1;
 /// Smallest relative change in the time between frames that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
 
-/// Event that wakes the event loop and requests a frame after a delay.
+/// Event that wakes the event loop and requests a frame after this delay.
 pub(super) type Wake = Duration;
 
-/// Returns a function that wakes the event loop at once when another thread calls it.
+/// Returns a function that wakes the event loop at once and may be called from another thread.
 pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
     let proxy = proxy.clone();
     move || {
@@ -33,7 +33,6 @@ pub(super) struct FrameClock {
     /// The monitor's refresh interval, which is also the shortest time between frames.
     pub refresh: Duration,
     last: Instant,
-    /// When the next frame is due.
     pub due: Instant,
     interval: f64,
     /// Running average of the working time for a frame, in seconds.

@@ -24,7 +24,7 @@ fn takes_x11(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     variable("DISPLAY").is_some() && wayland.is_some_and(|name| !answers(name))
 }
 
-/// Returns whether a compositor listens at the socket `name`: a path, or a name in XDG_RUNTIME_DIR (wl_display_connect(3)).
+/// Returns whether a compositor listens at the socket `name`: a path, or a name in XDG_RUNTIME_DIR (see wl_display_connect(3)).
 fn answers(name: &OsStr, runtime_dir: Option<&OsStr>) -> bool {
     UnixStream::connect(runtime_dir.map_or_else(|| name.into(), |folder| Path::new(folder).join(name)))
         .is_ok()

@@ -25,11 +25,10 @@ pub(super) struct Written {
     pub outcome: Result<(PathBuf, Option<&'static str>)>,
 }
 
-/// Pictures and films that are being made.
+/// Pictures and films in progress.
 pub(super) struct Exports {
     /// Sizes, in pixels, of the requested pictures that the simulation has not delivered yet, oldest request first.
     pub requested: VecDeque<(u32, u32)>,
-    /// The film that is being made, if any.
     pub film: Option<FilmInProgress>,
     /// Number of films started so far; the newest film has this number.
     films: u64,
@@ -41,7 +40,7 @@ pub(super) struct Exports {
     writers: Vec<JoinHandle<()>>,
 }
 
-/// A film that is being made. Dropping it cancels the film.
+/// A film in progress. Dropping it cancels the film.
 pub(super) struct FilmInProgress {
     /// Number that identifies the film, because pictures for an earlier film may still arrive.
     pub number: u64,

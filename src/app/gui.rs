@@ -21,7 +21,7 @@ use crate::view::Layer;
 pub(super) struct Gui {
     state: State,
     painter: Painter,
-    /// Image of the painted panel. Only parts that have changed are painted again.
+    /// Image of the painted panel. Only the parts that have changed are repainted.
     layer: Layer,
     /// Shapes of the latest egui layout.
     shapes: Vec<ClippedShape>,
@@ -29,7 +29,7 @@ pub(super) struct Gui {
     painted: Vec<ClippedShape>,
     /// Rectangles covered by the shapes of the painted panel.
     covered: Patches,
-    /// Pixels per point when the panel was last painted.
+    /// Number of pixels per point when the panel was last painted.
     scale: f32,
     textures: TexturesDelta,
     /// Keyboard and window state for egui's next pass.
@@ -66,7 +66,7 @@ impl Gui {
         self.state.egui_ctx()
     }
 
-    /// Passes an event to egui. Returns whether the panel consumed the event.
+    /// Passes an event to egui. Returns whether the panel consumed the event, and whether egui needs to repaint.
     pub(super) fn on_event(&mut self, window: &Window, event: &WindowEvent) -> EventResponse {
         let mut response = self.state.on_window_event(window, event);
         match event {
@@ -80,7 +80,7 @@ impl Gui {
         response
     }
 
-    /// Returns whether the pointer is over the panel or an egui window, as last laid out.
+    /// Returns whether the pointer is over the panel or an egui window, according to the latest layout.
     fn is_over_panel(&self) -> bool {
         let context = self.context();
         let scale = f64::from(context.pixels_per_point());
@@ -97,7 +97,7 @@ impl Gui {
         ui::split_events(std::mem::take(&mut self.input.events))
     }
 
-    /// Runs `show` with these events, and keeps the resulting layout for [`Gui::paint`].
+    /// Runs `show` with `events` as input, and keeps the resulting layout for [`Gui::paint`].
     pub(super) fn run(&mut self, window: &Window, events: Vec<Event>, show: impl FnMut(&egui::Context)) {
         let input = RawInput { events, ..self.input.take() };
         let output = self.context().run(input, show);
@@ -106,7 +106,8 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the newest layout into an image before the frame starts: software drivers are slow to switch surfaces during a frame.
+    /// Paints the latest layout into an image. Call this before starting a frame, because software drivers are slow to
+    /// switch surfaces during a frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());

@@ -17,7 +17,7 @@ const PIXELS_PER_LINE: f32 = 50.0;
 /// Maximum distance that the pointer may move during a click, in picture heights.
 const CLICK: f32 = 0.006;
 
-/// Effect of a drag over the picture.
+/// Tool that a mouse drag over the picture uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
     Camera,
@@ -32,7 +32,7 @@ pub(super) enum DragTool {
 pub(super) enum Gesture {
     /// The left button was pressed and released in one place, with no tool selected.
     Click([f32; 2]),
-    /// Start of a drag. The flag selects the tool's alternative function: launching a cluster, or repelling.
+    /// Start of a drag. If the flag is true, the tool launches a cluster instead of one body, or repels instead of attracting.
     Press([f32; 2], bool),
     /// Movement during a drag. The flag has the same meaning as in [`Gesture::Press`].
     Move([f32; 2], bool),
@@ -76,7 +76,7 @@ impl Drag {
 }
 
 impl Mouse {
-    /// Moves the camera or uses the tool. Returns whether anything changed. `taken` is true if the panel has consumed the event;
+    /// Handles a window event. Returns whether anything changed. `taken` is true if the panel has consumed the event;
     /// `place` converts a position in the window to an offset from the picture's centre, in picture heights.
     pub(super) fn on_event(
         &mut self,
@@ -166,7 +166,7 @@ impl Mouse {
         }
     }
 
-    /// Returns whether the user is panning the camera, by a drag too long to be a click.
+    /// Returns whether the user is panning the camera with a drag that is too long to be a click.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }

@@ -5,7 +5,7 @@ use egui::{Rect, Shape};
 
 /// Width of the soft edge around each painted shape, in points.
 const SOFT: f32 = 2.0;
-/// Maximum distance of a soft edge beyond the clip rectangle, in points.
+/// Maximum distance that a soft edge extends beyond the clip rectangle, in points.
 pub(super) const EDGE: f32 = 1.5;
 
 /// A set of disjoint rectangles.

@@ -1,4 +1,4 @@
-//! Writes the report of `--report`: measurements and events of the window, as JSON, for tests and benchmarks.
+//! Writes the report that `--report` requests: measurements and events of the window, as JSON, for tests and benchmarks.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -24,11 +24,10 @@ pub(super) struct Recorder {
     /// Number of frames to draw before the program exits, or `None` to run until the user quits.
     pub limit: Option<u64>,
     first_frame: Option<Duration>,
-    /// Number of drawn frames.
     pub frames: u64,
     /// Working time of each frame, and time since the previous frame, in ms.
     times: Vec<[f64; 2]>,
-    /// Working time of each frame that shows new bodies, and time to upload these bodies, in ms.
+    /// Working time of each frame that shows new bodies, and the time taken to upload them, in ms.
     news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
     /// Times taken to draw new bodies while the simulation is paused, in ms.
@@ -43,7 +42,7 @@ pub(super) struct Recorder {
 struct Event {
     /// Seconds since the start of the program.
     seconds: f64,
-    /// Simulation step that was on the screen when the event happened.
+    /// Simulation step shown on the screen when the event happened.
     step: u64,
     what: String,
 }

@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// The camera's momentum is computed from the movements in this period before the end of a drag.
+/// Length of the period before the end of a drag that determines the camera's momentum.
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time, in seconds, in which the camera's momentum decays to 1/e of its initial value.
 const COAST_SECONDS: f32 = 0.28;
@@ -18,14 +18,14 @@ const COAST_LEAST: f32 = 0.01;
 const ZOOM_SECONDS: f32 = 0.06;
 /// Time constant with which the camera approaches the point that it follows, in seconds.
 const FOLLOW_SECONDS: f32 = 0.15;
-/// Duration of a glide of the camera to another view, in seconds.
+/// Duration of a camera glide to another view, in seconds.
 const GLIDE_SECONDS: f32 = 0.45;
 /// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
 /// Longest time, in seconds, by which one call to [`Rig::tick`] advances the camera's motion.
 const LONGEST: f32 = 0.1;
 
-/// Camera motion of a drag: around the target, or sideways.
+/// Whether a drag orbits the camera around its target or pans it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drag {
     Orbit,
@@ -81,7 +81,7 @@ impl Rig {
         self.camera = camera;
     }
 
-    /// Moves the camera by a drag of `(dx, dy)` picture heights.
+    /// Moves the camera in response to a drag by `(dx, dy)` picture heights.
     pub(crate) fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
         self.movements.push_back((now, Vec2::new(dx, dy)));
         self.glide = None;
@@ -107,18 +107,18 @@ impl Rig {
         self.glide = None;
     }
 
-    /// Starts a gradual move of the camera to a view.
+    /// Starts a glide from the current view to `to`.
     pub(crate) fn glide_to(&mut self, to: Camera) {
         self.hold();
         self.glide = Some(Glide { from: self.camera.clone(), to, done: 0.0 });
     }
 
-    /// Stores the current view under a number, separately for each mode.
+    /// Stores the current view under `number`. Each mode has its own stored views.
     pub(crate) fn store(&mut self, mode: &'static str, number: u8) {
         self.stored.insert((mode, number), self.camera.clone());
     }
 
-    /// Starts gliding to the view stored under a number. Returns whether there is such a view.
+    /// Starts a glide to the view stored under `number` for `mode`. Returns whether there is such a view.
     pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the camera at the current progress. The glide is slow at both ends and turns in the shorter direction.
+    /// Returns the camera at the current point of the glide. The motion eases in and out, and turns in the shorter direction.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();

@@ -13,7 +13,7 @@ use crate::base::params::{self, ParamValue, ParamValues};
 use crate::export::film::MOST_SIDE;
 use crate::scene;
 
-/// Largest size of a settings file that is read, in bytes.
+/// Maximum size of a settings file, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
 /// Accepted widths and heights of the window, in logical pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
@@ -116,7 +116,7 @@ pub(super) struct Preferences {
 }
 
 impl Preferences {
-    /// Reads the settings file if `remembered` is true, else uses the defaults. Also returns an error message if the file is invalid.
+    /// Reads the settings file if `remembered` is true, and otherwise uses the defaults. Also returns an error message if the file is invalid.
     pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
         let file = Settings::path().filter(|_| remembered);
         let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Preferences {
         self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
     }
 
-    /// Returns the appearance settings of `look` to save: those that differ from their defaults, except `follow`.
+    /// Returns the settings in `look` that should be saved: those that differ from their defaults, except `follow`.
     pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
         let usual = ParamValues::collect(&mut Look::default());
         let now = ParamValues::collect(&mut look.clone());

@@ -34,7 +34,7 @@ impl Simulation {
         self.session.send(command);
     }
 
-    /// Returns the newest frame, the statistics of the frame on the screen, and whether the frame has arrived since the last call.
+    /// Returns the newest frame, the statistics of the frame on the screen, and whether the newest frame arrived since the last call.
     pub(super) fn frame(&mut self) -> (&Frame, &Stats, bool) {
         let (frame, is_new) = self.session.frame();
         (frame, &self.shown, is_new)
@@ -45,7 +45,7 @@ impl Simulation {
         (&self.config, &self.session.shown().points)
     }
 
-    /// Returns the first of the devices that the config selects.
+    /// Returns the first device that the config selects.
     pub(super) fn device(&self) -> &DeviceInfo {
         first_device(&self.pool, &self.config)
     }
@@ -57,7 +57,7 @@ impl Simulation {
         }
     }
 
-    /// Sends the edited config to the simulation. If the change restarts the scene, also makes time run forwards.
+    /// Sends the edited config to the simulation. If the change restarts the scene, time runs forwards again.
     pub(super) fn configure(&mut self, before: &Config) {
         self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
         self.send(Command::Configure(Box::new(self.config.clone())));
@@ -69,7 +69,7 @@ pub(super) fn first_device<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a D
     &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
 }
 
-/// Returns whether the change from `before` to `config` generates new bodies in the same mode.
+/// Returns whether the change from `before` to `config` restarts the scene without switching to another mode.
 fn starts_anew(pool: &[DeviceInfo], before: &Config, config: &Config) -> bool {
     let device = first_device(pool, before);
     let bodies = |config| Resolved::new(config, device).map(|resolved| resolved.bodies).ok();

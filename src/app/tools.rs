@@ -54,7 +54,7 @@ pub(super) struct Tools {
     aim: Option<Aim>,
     /// Position of the attractor and whether it repels, or `None` if there is no attractor.
     attractor: Option<(Vec3, bool)>,
-    /// Sample that represents all bodies: x, y, z and mass of each sampled body.
+    /// Position and mass `(x, y, z, m)` of each body in a sample that represents all bodies.
     samples: Vec<[f32; 4]>,
     /// Whether the gesture or the bodies have changed since the last call to [`Tools::update`].
     has_moved: bool,
@@ -169,7 +169,7 @@ impl Tools {
         scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
     }
 
-    /// Returns the escape speed at a position, or one picture height per unit of time if there is no gravity there.
+    /// Returns the escape speed at a position, or one picture height per unit of time where there is no gravity.
     fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
         let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
         if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }

@@ -38,9 +38,8 @@ pub(super) struct Viewer {
     pub(super) autosave: Autosave,
     pub(super) preferences: Preferences,
     pub(super) exports: Exports,
-    /// The file that is being read, if any.
+    /// Receives the content of the file that is being read, if any.
     pub(super) reader: Option<Receiver<Result<Content>>>,
-    /// The watched folder of kernels, if any.
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
     pub(super) proxy: EventLoopProxy<Wake>,
@@ -143,7 +142,8 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of events. Returns the last output, if any, and false if the program must exit.
+    /// Runs the panel once for each group of events. Returns the last output and whether the program continues, or `None` if
+    /// the panel was not shown.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -214,7 +214,7 @@ impl Viewer {
         })
     }
 
-    /// Records the changes of the appearance since `before`, and applies the new appearance to the picture.
+    /// Records the appearance settings that differ from `before`, and applies the current settings to the picture.
     fn apply_look(&mut self, before: &Look) -> Result<()> {
         let Screen { look, view, .. } = &mut self.screen;
         if look != before {
@@ -259,7 +259,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Advances the camera's motion, except while a film is being made: the camera then moves according to the film's time.
+    /// Advances the camera's motion. During a film, `draw_shot` does so instead.
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);

@@ -141,7 +141,7 @@ impl Bodies<f64> {
 pub struct Points {
     /// `(x, y, z, w)` of each body. The meaning of `w` depends on `shape`; quarantined bodies have `w = 0`.
     pub positions: Memory<[f32; 4]>,
-    /// Quantity that the colour of each body shows, such as the body's speed; [`Points::QUARANTINED`] for quarantined bodies.
+    /// Value that determines the colour of each body, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
     pub values: Memory<f32>,
     /// Shape in which the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
@@ -149,7 +149,7 @@ pub struct Points {
     pub image: Image,
     /// One value per recently computed step, such as the mean speed of a flow; empty if the mode records no such values.
     pub series: Memory<f32>,
-    /// Identifies the quantity in `values`. When this number changes, the colour range switches to the new range immediately.
+    /// Identifies the quantity in `values`. When this number changes, the colour range jumps to its new values instead of moving smoothly.
     pub colours: u64,
 }
 

@@ -38,7 +38,7 @@ pub enum EditKind {
 }
 
 impl EditKind {
-    /// Returns the name of the edit with its article, such as `the launch`, for use in a sentence.
+    /// Returns a phrase that names the edit in a sentence, such as `the launch`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Change => "the change",
@@ -135,8 +135,8 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     chosen
 }
 
-/// Computes the path of a light body in a static gravity field: the start and at most `pieces` further positions, about
-/// `length` apart. The path stops before the first position for which `ends` returns true. Uses kick–drift–kick steps.
+/// Computes the path of a light body in a static gravity field with kick–drift–kick steps. Returns the start and at most
+/// `pieces` further positions, about `length` apart. Stops before the first position for which `ends` returns true.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),
     length: f64,

@@ -80,16 +80,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a closure that converts an operating system error to [`Error::Io`]; `doing` is `read` or `write`.
+    /// Returns a closure that converts an operating system error into [`Error::Io`]; `doing` is `read` or `write`.
     pub fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { doing, path: path.clone(), source }
     }
 }
 
-/// Maximum number of characters that an error message quotes from a sentence written outside the program.
+/// Maximum length of a text quoted in an error message, in characters.
 const SENTENCE: usize = 1000;
-/// Maximum number of characters that an error message quotes from a compiler's log.
+/// Maximum length of a compiler's log quoted in an error message, in characters.
 const LOG: usize = 1 << 16;
 
 /// Displays at most the given number of characters of an untrusted text. Escapes control characters, which could send

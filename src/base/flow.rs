@@ -2,7 +2,7 @@
 
 use crate::base::memory::Memory;
 
-/// Number of velocities in the D2Q9 lattice, which are ordered as rest, E, N, W, S, NE, NW, SW, SE.
+/// Number of velocities in the D2Q9 lattice. Their order is rest, E, N, W, S, NE, NW, SW, SE.
 pub const SPEEDS: usize = 9;
 
 /// Fraction of the density that moves at each of the nine lattice velocities in a fluid at rest.
@@ -90,11 +90,11 @@ pub struct Flow<T = f32> {
     pub walls: Walls,
     /// Density ρ₀ of the fluid at rest.
     pub rest: f32,
-    /// Deviations h of the nine populations of each cell from a fluid at rest.
+    /// For each cell, the deviations h of its nine populations from a fluid at rest.
     pub cells: Vec<[T; SPEEDS]>,
     /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that has not entered the flow yet.
     pub tracers: Vec<[f32; 2]>,
-    /// Number of steps computed so far, which also seeds the random placement of tracers.
+    /// Number of steps computed so far. This number also seeds the random placement of tracers.
     pub step: u32,
 }
 
@@ -213,18 +213,18 @@ pub enum Tones {
     Spread,
 }
 
-/// A straight brush stroke that paints or erases obstacles. Coordinates go from -1 to 1 along the longer side of the grid.
+/// A straight brush stroke that paints or erases obstacles. Coordinates range from -1 to 1 along the longer side of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     /// Starting point of the brush stroke.
     pub from: [f32; 2],
     /// End point of the brush stroke.
     pub to: [f32; 2],
-    /// Half the width of the stroke, in the same units as its ends.
+    /// Half the width of the stroke, in the same units as `from` and `to`.
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether this is the first stroke of a mouse drag. Positions alone cannot tell, because the camera may move.
+    /// Whether this is the first stroke of a mouse drag. This cannot be inferred from `from` and `to`, because the camera may move.
     pub begins: bool,
 }
 
@@ -287,7 +287,7 @@ mod tests {
 
     use super::{Stroke, Walls};
 
-    /// Paints along a line in strokes of random length, as a mouse does.
+    /// Paints a line as a series of strokes of random length, as a mouse drag does.
     fn paint(walls: &mut Walls, rng: &mut StdRng, ends: [[f32; 2]; 2], (radius, solid): (f32, bool)) {
         let at = |share: f32| [0, 1].map(|axis| ends[0][axis] + (ends[1][axis] - ends[0][axis]) * share);
         let mut share = 0.0;

@@ -1,4 +1,4 @@
-//! Formatting of numbers for the screen: few digits, and a steady width while the value changes.
+//! Formats numbers for display with few digits and with a width that stays steady while the value changes.
 
 /// SI prefixes from 10⁻⁹ to 10¹⁸. The empty prefix has index 3.
 const PREFIXES: [&str; 10] = ["n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
@@ -48,7 +48,7 @@ fn without_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// Formats a whole number with thin spaces that separate groups of three digits.
+/// Formats a whole number with thin spaces between groups of three digits.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

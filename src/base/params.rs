@@ -18,7 +18,7 @@ pub enum ChangeEffect {
     Reseed,
 }
 
-/// Correspondence between positions on a slider and values.
+/// Mapping from slider positions to values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances on the slider correspond to equal differences between values.
@@ -38,7 +38,7 @@ pub struct Info {
     pub help: &'static str,
     /// Unit of the value; empty if the value has no unit.
     pub unit: &'static str,
-    /// Effect of a changed value on the simulation.
+    /// Effect of changing the value.
     pub effect: ChangeEffect,
 }
 
@@ -68,7 +68,7 @@ pub struct Opt {
     pub help: &'static str,
 }
 
-/// A type of parameter with a few named options: an enum declared with `choice!`.
+/// A parameter type whose values are a few named options, such as an enum declared with `choice!`.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Options of the choice, in the order in which the panel lists them.
     const OPTIONS: &'static [(Self, Opt)];
@@ -156,8 +156,8 @@ pub trait Params {
 }
 
 /// Declares a struct of parameters, and implements `Default` and [`Params`] for it. A row is `/// help`, then `key: type =
-/// default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale. The unit, the
-/// effect and the hook are optional; `hook` is a method that runs each time the parameter has been visited.
+/// default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale. The unit,
+/// the effect and the hook are optional; `hook` is a method that runs after each visit to the parameter.
 macro_rules! parameters {
     ($(#[$meta:meta])* pub struct $params:ident {
         $(
@@ -200,7 +200,7 @@ pub enum ParamValue {
     Float(f32),
     /// Whether a switch is on.
     Flag(bool),
-    /// Name of the option that is chosen for a [`Choice`].
+    /// Name of the selected option of a [`Choice`].
     Option(&'static str),
 }
 
@@ -217,7 +217,7 @@ impl fmt::Display for ParamValue {
 impl serde::Serialize for ParamValue {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match *self {
-            // Writes the shortest decimal that gives the same float: 0.05 instead of 0.05000000074505806.
+            // Writes the shortest decimal that parses to the same float: 0.05 instead of 0.05000000074505806.
             ParamValue::Float(x) => s.serialize_f64(x.to_string().parse().unwrap_or(x.into())),
             ParamValue::Flag(on) => s.serialize_bool(on),
             ParamValue::Option(name) => s.serialize_str(name),
@@ -313,7 +313,7 @@ pub enum SetError {
     },
 }
 
-/// Sets the parameter `key` from text.
+/// Sets the parameter `key` to the value that `text` represents.
 ///
 /// # Errors
 /// Returns an error if the parameter does not exist or does not accept the text.
@@ -365,12 +365,12 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Maximum number of combinations for which [`combinations`] returns all of them.
+/// Maximum number of combinations that [`combinations`] returns without reducing them to a subset.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Returns combinations of the values of all switches and of all choices that affect the simulation, as keys and texts
-/// for [`set`]. If there are more than `MOST_COMBINATIONS`, returns a subset that contains every pair of values.
-/// Leaves out numeric parameters and choices whose options are numbers.
+/// Returns combinations of the values of all switches and of all choices that affect the simulation, as keys and texts to
+/// pass to [`set`]. If there are more than `MOST_COMBINATIONS`, returns a subset that contains every pair of values. Leaves
+/// out numeric parameters and choices whose options are numbers.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Switches(Vec<(&'static str, Vec<&'static str>)>);
     impl Visitor for Switches {

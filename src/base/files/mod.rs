@@ -12,8 +12,8 @@ pub use self::output::{Draft, Name, Names, OutputFile};
 pub(crate) use self::toml::from_toml;
 use crate::base::error::{Error, Result};
 
-/// Opens a file named by the user, and returns the file and its length. Rejects pipes and devices, which may block or
-/// never end, and files larger than `most` bytes. Errors describe the expected content as `what`, such as "a picture".
+/// Opens a file named by the user, and returns the file and its length. Rejects pipes and devices, which may block or never
+/// end, and files larger than `most` bytes. Error messages refer to the expected content as `what`, such as "a picture".
 pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     let regular = |there: &fs::Metadata| match there.is_file() {
         true => Ok(()),
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     try_open().map_err(Error::io("read", path))
 }
 
-/// Reads a file as [`read_bounded`] does, but returns `None` if the file does not exist.
+/// Like [`read_bounded`], but returns `None` if the file does not exist.
 pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
     match read_bounded(path, most, what) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -46,7 +46,7 @@ pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Ve
     }
 }
 
-/// Reads a whole file. Fails if the file is larger than `most` bytes, or grows beyond that while being read. Errors call the content `what`.
+/// Reads a whole file. Fails if the file is larger than `most` bytes, or becomes larger while being read. For `what`, see [`open`].
 pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();

@@ -46,7 +46,7 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Writes `contents` to a new file, which replaces an existing file only once complete. Rejects pipes and devices.
+    /// Writes `contents` to a new file, which replaces any existing file once it is complete. Rejects pipes and devices.
     pub(crate) fn replace(self, contents: &[u8]) -> Result<()> {
         let draft = self.draft()?;
         draft.file()?.write_all(contents).map_err(draft.error())?;
@@ -135,7 +135,7 @@ pub struct Name {
 
 impl Names {
     /// Reserves `stem.extension` or, if that is taken, the first free name among `stem-2.extension`, `stem-3.extension` and
-    /// so on. If `is_numbered`, reserves a pattern for numbered files such as `stem-%04d.extension` instead.
+    /// so on. If `is_numbered` is true, reserves a pattern for numbered files such as `stem-%04d.extension` instead.
     pub fn free(&self, stem: &str, extension: &str, is_numbered: bool) -> Name {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut stems = (1u64..).map(|nth| if nth == 1 { stem.to_owned() } else { format!("{stem}-{nth}") });

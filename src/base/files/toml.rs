@@ -1,11 +1,11 @@
-//! TOML with a bound on the memory of the parser.
+//! Parses TOML with a bound on the parser's memory.
 
 use serde::de::DeserializeOwned;
 
-/// Maximum number of bytes of TOML outside strings and comments. Parsing takes about a hundred times as much memory.
+/// Maximum size of a TOML text in bytes, not counting strings and comments. Parsing needs about a hundred times as much memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML of limited length, not counting strings and comments. An error consists of the byte offset, if known, and a message.
+/// Parses TOML, and rejects text larger than `MOST_STRUCTURE`. Errors contain the byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what =

@@ -1,4 +1,4 @@
-//! Files that are being written, without their final name.
+//! Files that are being written and do not have their final names yet.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ pub(super) enum Unfinished {
     /// An unnamed file (`O_TMPFILE`, see open(2)), which the system discards when the program ends, even if it is killed by SIGKILL.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// A file with a temporary name, used where unnamed files are not available. SIGKILL leaves the file behind.
+    /// A file with a temporary name, used where unnamed files are not available. If SIGKILL ends the program, the file stays behind.
     Named(NamedTempFile),
 }
 
@@ -98,13 +98,12 @@ mod nameless {
         copy.persist(path).map(drop).map_err(io::Error::from)
     }
 
-    /// Returns the path of `file` in /proc, which users other than root must use to call linkat(2).
+    /// Returns the path of `file` in /proc. Only root may pass a file descriptor to linkat(2) instead of a path.
     fn entry(file: &File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
 }
 
-/// Returns the folder that contains `path`.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }

@@ -11,7 +11,7 @@ parameters! {
     /// Settings for drawing the picture and for automatic motion of the camera.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Look {
-        /// Colours for values from low to high.
+        /// Colour map for values from low to high.
         palette: Palette = Palette::Dusk, "Palette" effect(View),
         /// Brightness of the picture. Each stop doubles the brightness.
         exposure: f32 = 0.0, "Exposure" [-4.0..=4.0, Linear] unit("stops") effect(View),
@@ -82,9 +82,9 @@ choice! {
 }
 
 choice! {
-    /// Condition under which bright areas spread a glow.
+    /// When to draw a glow around bright areas.
     pub enum BloomMode {
-        /// On if a GPU draws the picture, off if the CPU does, which is too slow for bloom.
+        /// On if a GPU draws the picture; off if the CPU does, because it is too slow for bloom.
         Auto = "auto",
         /// Bright areas always have a glow.
         On = "on",
