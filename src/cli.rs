@@ -12,10 +12,10 @@ use crate::export::film::RATES;
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Cli {
-    /// Command to run.
+    /// Command to run; the viewer opens if there is none.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Options of the viewer, which are used when no command is given.
+    /// Options of the viewer, used when no command is given.
     #[command(flatten)]
     pub(crate) view: View,
 }
@@ -27,7 +27,7 @@ impl Cli {
     }
 }
 
-/// Command to run.
+/// Commands of `gravitile`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Open the viewer (the default)
@@ -52,7 +52,7 @@ pub(crate) struct DeviceArgs {
     pub(crate) device: Option<String>,
 }
 
-/// The options that select one or several devices.
+/// The options that select one or more devices.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(crate) struct DevicesArgs {
     pub(crate) devices: Option<String>,
 }
 
-/// The option that replaces kernels.
+/// The option that replaces the built-in kernels.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KernelArgs {
     /// Use the OpenCL kernels in this folder instead of the built-in kernels. If the folder has no kernels, `view` copies the
@@ -96,7 +96,7 @@ pub(crate) struct Simulation {
     /// reynolds_dim, density, accel and omega
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed", "load", "bodies"])]
     pub(crate) params: Option<PathBuf>,
-    /// Place obstacles in the grid of --params: a file with a line `x y 1` for each solid cell
+    /// Place obstacles in the grid of --params. The file contains a line `x y 1` for each solid cell
     #[arg(long, value_name = "FILE", requires = "params")]
     pub(crate) obstacles: Option<PathBuf>,
     /// Number of bodies, or approximate number of cells in a fluid; `auto` chooses a number that suits the device
@@ -111,7 +111,7 @@ pub(crate) struct Simulation {
     /// Seed of the scene: the same seed gives the same bodies [default: 1, or the seed of the scene file]
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Kernel variant to compute with. To see all variants, give an unknown name, such as `list`
+    /// Kernel variant to use. To see all variants, give an unknown name, such as `list`
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
     pub(crate) variant: String,
     /// Size of a work-group: the number of work-items that run together on the device
@@ -277,7 +277,7 @@ pub(crate) struct Bench {
     /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) set: Vec<String>,
-    /// Search for the fastest variant and settings, and store them as the choice of `auto`
+    /// Search for the fastest variant and settings, and store them for `auto` to use
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
     pub(crate) tune: bool,
     /// Write a chart of the speeds to a PNG or CSV file. The horizontal axis shows the number of bodies, or the work-group

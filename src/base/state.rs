@@ -4,7 +4,7 @@ use crate::base::bodies::Bodies;
 use crate::base::error::{Error, Result};
 use crate::base::flow::Flow;
 
-/// Kind of matter that a mode simulates, which determines the file formats and diagnostics.
+/// Kind of matter that a mode simulates. It determines the file formats and the diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matter {
     /// Bodies, which have energy and momentum and are stored in CSV files.
@@ -16,9 +16,9 @@ pub enum Matter {
 /// State of a simulation in host memory. `T` is `f32` for devices and `f64` for reference results.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State<T = f32> {
-    /// State of a simulation of bodies.
+    /// Positions, masses and velocities of bodies.
     Bodies(Bodies<T>),
-    /// State of a simulation of a flow.
+    /// A flow on a grid, with its obstacles and tracers.
     Flow(Flow<T>),
 }
 
@@ -57,7 +57,7 @@ impl<T: Copy + Default> State<T> {
     }
 }
 
-/// Defines methods that return the bodies or the flow in a state, or an error if the state is of the other kind.
+/// Defines methods that return the bodies or the flow in a state, or an error if the state contains the other kind of matter.
 macro_rules! contents {
     ($kind:ident, $wrong:literal, $($name:ident($self:ident: $receiver:ty) -> $content:ty;)+) => {
         impl<T> State<T> {
@@ -90,7 +90,7 @@ contents! {
 }
 
 impl State {
-    /// Returns whether the state is a flow that has non-finite values and cannot recover. Always false for bodies: see [`Bodies`].
+    /// Returns whether a flow contains non-finite values, from which it cannot recover. Always returns false for bodies; see [`Bodies`].
     pub fn has_blown_up(&self) -> bool {
         match self {
             Self::Bodies(_) => false,
@@ -98,7 +98,7 @@ impl State {
         }
     }
 
-    /// Checks the values of a state that was read from a file.
+    /// Checks that the values of a state read from a file are valid.
     ///
     /// # Errors
     /// Returns an error that names the first invalid value and says which values are valid.
@@ -109,7 +109,7 @@ impl State {
         }
     }
 
-    /// Converts the state to double precision, without rounding.
+    /// Converts the state to double precision without rounding.
     pub fn to_f64(&self) -> State<f64> {
         match self {
             Self::Bodies(bodies) => State::Bodies(bodies.to_f64()),

@@ -1,4 +1,4 @@
-//! `gravitile check`: compares every variant of every mode with the f64 reference, with several work-group sizes.
+//! `gravitile check`: compares every variant of every mode with the f64 reference, at several work-group sizes.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use crate::compute::{Device, DeviceInfo};
 use crate::modes::{ModeInfo, Recipe, Variant};
 use crate::modes::{Start, checks};
 
-/// Number of bodies or cells for which the kernel settings to check are guessed.
+/// Number of bodies or cells assumed when guessing the kernel settings to check.
 const FEW: usize = 1000;
 /// Minimum relative change of the state in a test case. Smaller changes would hide errors.
 const LEAST_EFFECT: f64 = 1e-3;
@@ -25,7 +25,7 @@ pub struct Plan {
     thorough: bool,
 }
 
-/// Returns the kernel settings to test: work-groups of 1, 7, 64, 256 and the maximum size, and all combinations of compile-time parameters.
+/// Returns the kernel settings to test: work-group sizes of 1, 7, 64, 256 and the maximum, and all combinations of compile-time parameters.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);
@@ -52,9 +52,9 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
 pub struct Row {
     /// The first of the compared recipes.
     pub recipe: Recipe,
-    /// Number of compared recipes.
+    /// Number of recipes compared.
     pub recipes: usize,
-    /// Number of comparisons with the reference: one for each recipe and test case.
+    /// Number of comparisons with the reference: one per recipe and test case.
     pub cases: usize,
     /// Largest relative error of all comparisons, as defined by [`checks::error`].
     pub worst: f64,

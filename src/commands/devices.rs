@@ -59,7 +59,7 @@ pub(super) fn edits(args: &KernelArgs) -> Result<KernelEdits> {
     Ok(args.kernels.as_deref().map(kernel_lab::read).transpose()?.unwrap_or_default())
 }
 
-/// Returns text for the heading of a table: the names of the kernels that the user replaced, if any.
+/// Returns a suffix for table headings that names the edited kernels, or an empty string if there are none.
 pub(super) fn edited(device: &Device) -> String {
     let names: Vec<String> = device.edits().keys().cloned().collect();
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }

@@ -17,7 +17,7 @@ use crate::modes::{MODES, Mode, Variant};
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
 
-/// A configuration to run, and the snapshot to continue from if the user resumes one.
+/// A configuration to run, and the snapshot to continue from, if any.
 pub(super) struct Begin {
     pub(super) config: Config,
     pub(super) snapshot: Option<Box<Snapshot>>,
@@ -60,8 +60,8 @@ impl Begin {
     }
 }
 
-/// Applies the user's options to the configuration `now` of a resumed snapshot. `words` is the snapshot's configuration
-/// with the options applied, `before` without them. Fields that are equal in both keep their value in `now`.
+/// Returns `now`, the configuration of a resumed engine, with the user's options applied. `before` is the configuration stored in the
+/// snapshot, and `words` is the same configuration with the options applied; only fields that differ between the two are changed.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }
@@ -78,7 +78,7 @@ fn asked(words: Config, before: &Config, now: Config) -> Config {
     }
 }
 
-/// Returns the configuration of a new simulation, as described by the options for scene, files, seed and bodies.
+/// Returns the configuration of a new simulation from the options for scene, files, seed and number of bodies.
 fn start(args: &Simulation) -> Result<Config> {
     let mut config = match args.scene.as_deref() {
         Some(path) if Path::new(path).extension().is_some_and(|it| it == scene::file::EXTENSION) => {
@@ -110,7 +110,7 @@ fn start(args: &Simulation) -> Result<Config> {
     Ok(config)
 }
 
-/// Returns the configuration for a scene of a mode. If no mode is given, the name of the scene determines the mode.
+/// Returns the configuration for the scene `name`. If the mode `of` is not given, the scene determines the mode.
 fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
     let owner = || MODES.iter().copied().find(|info| name.is_some_and(|name| info.scene(name).is_some()));
     let info = of.map_or_else(|| Ok(owner().unwrap_or(MODES[0])), mode)?;
@@ -185,7 +185,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// Returns the file name in `path`, which becomes the name of the scene.
+/// Returns the last component of `path`, to be used as the name of the scene.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

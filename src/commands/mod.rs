@@ -26,7 +26,7 @@ pub unsafe fn prepare() {
     unsafe { compute::prepare_cache() };
 }
 
-/// Runs the command that the user typed.
+/// Runs the command given on the command line.
 ///
 /// # Errors
 /// Returns the error of the command; the caller prints it.

@@ -69,7 +69,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Base of the exit code after a signal: the program exits with this value plus the number of the signal.
+/// Base of the exit code after a signal: the program exits with this value plus the signal number.
 const SIGNALLED: u8 = 128;
 
 /// Signals that cancel a film while it is rendered.
@@ -141,7 +141,7 @@ struct Renderer<'a> {
     look: Look,
     points: Points,
     rig: Rig,
-    /// Camera from the snapshot; `None` places the camera so that all bodies are visible.
+    /// Camera from the snapshot. If `None`, the camera is placed so that all bodies are visible.
     camera: Option<Camera>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Renderer<'a> {
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 
-    /// Computes the steps before the first picture, then places the camera as in the snapshot, or so that all bodies are visible.
+    /// Computes the steps before the first picture, then restores the snapshot's camera, or places the camera so that all bodies are visible.
     fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
         // Trails connect successive pictures, so the last steps upload the bodies after every step.
         let pictures = steps.min(self.look.trails as u32);

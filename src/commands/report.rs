@@ -15,7 +15,6 @@ pub(super) fn speed(info: &ModeInfo, work_per_second: f64) -> String {
     }
 }
 
-/// Prints a value as JSON on stdout.
 pub(super) fn print_json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
         Ok(text) => println!("{text}"),

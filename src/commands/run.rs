@@ -143,7 +143,7 @@ impl Outputs {
     }
 }
 
-/// Runs `steps` steps. Returns the report, and the value that the mode records for each step.
+/// Runs `steps` steps. Returns the report and the values that the mode recorded, one per step.
 fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());

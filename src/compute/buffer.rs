@@ -60,7 +60,7 @@ impl<T: Pod + Send> Buffer<T> {
             .map_err(self.device.fail(DOING))
     }
 
-    /// Copies `values` into new device memory.
+    /// Allocates a buffer and copies `values` into it.
     pub fn from_slice(device: &Device, values: &[T]) -> Result<Self> {
         let buffer = Self::new(device, values.len())?;
         let mut staging = Vec::new();
@@ -121,8 +121,8 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(pending.wait()?.0[0])
     }
 
-    /// Queues a copy of all values to the host, which runs after all work queued so far. Copies into `memory` if its length
-    /// matches, or otherwise into newly allocated memory, which is pinned if possible.
+    /// Queues a copy of all values to the host, to run after all work queued so far. Copies into `memory` if its length
+    /// matches; otherwise allocates new memory, pinned if possible.
     ///
     /// Work that is queued later may run during the copy, so it must not write to this buffer before the copy has ended.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
@@ -135,7 +135,7 @@ impl<T: Pod + Send> Buffer<T> {
         unsafe { self.copy_into(0, memory) }
     }
 
-    /// Queues a copy to the host of as many values as fit in `memory`, starting at `index`.
+    /// Queues a copy that fills `memory`, on the host, with the values starting at `index`.
     ///
     /// # Safety
     /// The slice that `memory` dereferences to must stay in place when `memory` moves.
@@ -150,8 +150,8 @@ impl<T: Pod + Send> Buffer<T> {
         self.device.check(Call::Read, DOING)?;
         let (queue, ready, mut event) = (&self.device.copies, self.device.submit()?, core::Event::null());
         let (offset, to) = (index * size_of::<T>(), bytemuck::cast_slice_mut::<T, u8>(&mut memory));
-        // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `memory`, whose slice stays in
-        // place by the contract above, until the read has ended.
+        // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `memory`, whose slice stays
+        // in place by the contract above, until the read has ended.
         unsafe {
             core::enqueue_read_buffer(queue, &self.mem, false, offset, to, Some(&ready), Some(&mut event))
         }

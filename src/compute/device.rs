@@ -96,10 +96,10 @@ pub struct Device {
     built: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
-/// Identity of an open device, and whether the device still responds.
+/// Identity and health of an open device.
 #[derive(Debug)]
 struct Health {
-    /// Unique number, which is different each time a device is opened.
+    /// Unique number that changes each time a device is opened.
     key: u64,
     /// Whether a wait for the device timed out. If so, the program stops waiting for the device and never releases its OpenCL objects.
     lost: AtomicBool,
@@ -109,13 +109,13 @@ struct Health {
 }
 
 impl Device {
-    /// Returns a description of the device from which it can be opened again.
+    /// Returns the [`FoundDevice`] that describes the device and can open it again.
     pub(super) fn found(&self) -> FoundDevice {
         let Self { platform, id, instance, .. } = *self;
         FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
     }
 
-    /// Returns a unique number, which is different each time a device is opened. [`Error::OpenCl`] contains this number.
+    /// Returns a unique number that changes each time a device is opened. [`Error::OpenCl`] contains this number.
     pub fn key(&self) -> u64 {
         self.health.key
     }
@@ -130,7 +130,7 @@ impl Device {
         self.health.faults.arm(call, nth, fault);
     }
 
-    /// Returns an error if the device is lost, or if a test made this call fail.
+    /// Returns an error if the device is lost, or if a test injected a fault that makes this call fail.
     pub(super) fn check(&self, call: Call, doing: &'static str) -> Result<()> {
         self.injected_fault(call, doing).map(drop)
     }
@@ -163,12 +163,11 @@ impl Device {
         self.program_cache().len()
     }
 
-    /// Locks the cache of built programs.
     pub(super) fn program_cache(&self) -> MutexGuard<'_, ProgramCache> {
         lock(&self.programs)
     }
 
-    /// Removes from the cache all programs that were built from outdated kernel edits.
+    /// Drops cached programs that were built from outdated kernel edits.
     pub fn forget_edits(&self) {
         self.program_cache().forget_edits_except(&self.edits());
     }
@@ -178,19 +177,18 @@ impl Device {
         std::mem::take(&mut *lock(&self.built))
     }
 
-    /// Records that these kernel files were built, for [`Device::take_built`] to return.
+    /// Records kernel files as built; [`Device::take_built`] returns them.
     pub(super) fn note_built(&self, files: impl Iterator<Item = &'static str>) {
         lock(&self.built).extend(files);
     }
 
-    /// Allocates a buffer of `bytes` bytes.
     pub(super) fn allocate(&self, flags: MemFlags, bytes: usize, doing: &'static str) -> Result<core::Mem> {
         self.check(Call::Allocate, doing)?;
         // SAFETY: no host memory is passed.
         unsafe { core::create_buffer(&self.context, flags, bytes, None::<&[u8]>) }.map_err(self.fail(doing))
     }
 
-    /// Submits the queued work, because other queues could otherwise wait for it forever. Returns an event that completes when the work ends.
+    /// Submits the queued work, so that other queues do not wait for it forever. Returns an event that completes when the work ends.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;
@@ -201,7 +199,7 @@ impl Device {
         Ok(event)
     }
 
-    /// Waits for an event of the device. Returns the time at which the program noticed that the event had completed.
+    /// Waits for an event on the device. Returns the time at which the program noticed that the event had completed.
     pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
         self.finish_wait(self.start_wait(event), doing)
     }

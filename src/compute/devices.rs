@@ -10,14 +10,14 @@ use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
 use crate::base::error::{Error, Result};
 
-/// Environment variable that gives each device its own context if set to `own`, to measure the benefit of shared contexts.
+/// Environment variable that, if set to `own`, gives each device its own context. Used to measure the benefit of shared contexts.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// The open devices, at least one, and the pool from which they were chosen.
+/// One or more open devices, and the pool from which they were chosen.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,
-    /// For each open device, its index in the pool.
+    /// Index of each open device in the pool.
     chosen: Vec<usize>,
     open: Vec<Device>,
 }
@@ -75,7 +75,7 @@ impl Devices {
         Ok(Some(devices))
     }
 
-    /// Returns the edits that replace kernel files on all of the devices.
+    /// Returns the edits that replace kernel files on all devices.
     pub fn edits(&self) -> Arc<KernelEdits> {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl Devices {
         self.pool.iter().map(|found| &found.info)
     }
 
-    /// Returns the index in the pool of every open device.
+    /// Returns the index of each open device in the pool.
     pub fn chosen(&self) -> &[usize] {
         &self.chosen
     }

@@ -51,10 +51,10 @@ pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
 /// A wait for an event, started by [`Waiter::begin`].
 pub(super) enum Wait {
-    /// The event had already completed when the wait began, at the time given here.
+    /// The wait began at this time, when the event had already completed.
     Over(Instant),
     Pending(Receiver<Outcome>),
-    /// A wait that never ends, because a test injected a fault or the device is lost.
+    /// The wait never ends, because a test injected a fault or the device is lost.
     Never,
 }
 
@@ -104,8 +104,8 @@ impl Wait {
     }
 }
 
-/// Returns the time from the start of `first` to the end of `last` in seconds; both events must have completed. Returns `None`
-/// if the device lacks profiling, or reports an end that is not after the start, as some drivers do for markers.
+/// Returns the time, in seconds, from the start of `first` to the end of `last`; both events must have completed. Returns
+/// `None` if the device lacks profiling, or reports an end that is not after the start, as some drivers do for markers.
 pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
     let start = core::get_event_profiling_info(first, ProfilingInfo::Start);
     let end = core::get_event_profiling_info(last, ProfilingInfo::End);

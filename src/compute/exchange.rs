@@ -23,7 +23,7 @@ struct Transfer<'a> {
     /// Index of the device.
     device: usize,
     mem: &'a core::Mem,
-    /// Offset in the buffer at which the first contiguous run to copy starts, in bytes.
+    /// Offset of the first contiguous run in the buffer, in bytes.
     offset: usize,
     /// Length of each contiguous run, in bytes.
     bytes: usize,
@@ -59,7 +59,7 @@ impl<'a> Rows<'a> {
         Self { mem: &buffer.mem, bytes: each * size, planes, pitch: pitch * size }
     }
 
-    /// Describes a copy between the rows `rows` of a device's buffer and the staging memory, starting there at the offset `host`.
+    /// Describes a copy between the rows `rows` of a device's buffer and the offset `host` in the staging memory.
     fn transfer(&self, device: usize, rows: Range<usize>, host: usize) -> Transfer<'a> {
         let Self { mem, bytes, planes: runs, pitch } = *self;
         Transfer { device, mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs, pitch, host }
@@ -88,7 +88,7 @@ impl<'a> Exchange<'a> {
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
     }
 
-    /// Adds a copy of rows from a device to the staging memory. Returns the slot of the rows, to be passed to [`Exchange::write`].
+    /// Adds a copy of rows from a device to the staging memory. Returns the slot that contains the rows, to be passed to [`Exchange::write`].
     pub fn read(&mut self, device: usize, from: Rows<'a>, rows: Range<usize>) -> Slot {
         let read = from.transfer(device, rows, self.len);
         self.participates[device] = true;
@@ -97,7 +97,7 @@ impl<'a> Exchange<'a> {
         Slot(read.host)
     }
 
-    /// Schedules a copy into the rows `rows` of `to`, on `device`, from the slot that [`Exchange::read`] returned.
+    /// Adds a copy from a slot that [`Exchange::read`] returned to the rows `rows` of `to` on `device`.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
         self.participates[device] = true;
         self.writes.push(to.transfer(device, rows, slot));
@@ -115,7 +115,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Staging memory on the host, through which devices exchange data; also holds the devices.
+/// The devices, and the staging memory on the host through which they exchange data.
 #[derive(Debug)]
 pub struct Staging {
     /// Two areas, used alternately: devices may still read one area while the next exchange fills the other area. When all
@@ -133,7 +133,7 @@ impl Staging {
 
     /// Runs an exchange: queues all reads, waits for them to end, and queues all writes.
     ///
-    /// A device that participates in exchange n but not in exchange n + 1 must finish its queue before exchange n + 2.
+    /// A device that participates in exchange n but not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
     ///
     /// # Errors
     /// After the failure of a device, the contents of the written rows are unknown.

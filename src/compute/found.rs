@@ -4,7 +4,7 @@ use std::fmt;
 
 use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer, DeviceType, PlatformInfo};
 
-/// Kind of processor, in order of preference.
+/// Kind of processor. The variants are in order of preference.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
@@ -56,11 +56,11 @@ pub struct DeviceInfo {
     pub opencl: String,
 }
 
-/// Text between the name of a device and the number of a part of it.
+/// Text between a device's name and the number of one of its parts.
 pub(super) const PART: &str = ", part ";
 
 impl DeviceInfo {
-    /// Returns the name of the device, or of the whole device if this device is a part of it.
+    /// Returns the name of the device, or of the whole device if this is only a part.
     pub fn model(&self) -> &str {
         self.name.split(PART).next().unwrap_or_default()
     }
@@ -127,7 +127,6 @@ impl FoundDevice {
     }
 }
 
-/// Returns whether `platform` is the name of a PoCL platform.
 pub(super) fn is_pocl_name(platform: &str) -> bool {
     platform.starts_with("Portable Computing Language")
 }

@@ -21,7 +21,7 @@ const SLICE_SECONDS: f64 = 0.05;
 const CHUNK_SECONDS: f64 = 0.1;
 /// Maximum number of kernel launches in a chunk. With few bodies, the launches themselves take most of the time.
 const CHUNK_LAUNCHES: u32 = 1024;
-/// Minimum number of work-groups per compute unit in one kernel launch, so that the whole device is kept busy.
+/// Minimum number of work-groups per compute unit in one kernel launch, to keep the whole device busy.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
 /// A chunk: kernel launches that are submitted together.
@@ -67,7 +67,7 @@ impl<'a> Pass<'a> {
     /// Number of work-items in a work-group of a cheap pass.
     pub const CHEAP_GROUP: usize = 64;
 
-    /// Describes a pass with little work per work-item.
+    /// Describes a pass that does little work per work-item.
     pub fn cheap(kernel: &'a Kernel, args: &'a [Arg<'a>], items: usize) -> Self {
         Self { kernel, args, items, group: Self::CHEAP_GROUP, cost: 0.0 }
     }
@@ -158,7 +158,7 @@ impl Lane {
         Ok(true)
     }
 
-    /// Returns the device whose work the lane queues.
+    /// Returns the device that runs the queued work.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -177,7 +177,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns how long the device took for the work that ended since the last call, in seconds.
+    /// Returns the time, in seconds, that the device spent on the work that ended since the last call.
     pub fn take_seconds(&mut self) -> f64 {
         std::mem::take(&mut self.seconds)
     }

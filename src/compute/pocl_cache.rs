@@ -18,7 +18,7 @@ static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
 struct Unusable {
     folder: PathBuf,
     reason: String,
-    /// The folder that PoCL uses instead, if one could be created.
+    /// Replacement folder, if one could be created.
     substitute: Option<PathBuf>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn refusal() -> Option<String> {
     ))
 }
 
-/// Returns the cache folder that PoCL would choose by default; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
+/// Returns the cache folder that PoCL would choose by default; see `pocl_cache_init_topdir` in PoCL's `lib/CL/pocl_cache.c`.
 fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(folder) = variable(VARIABLE) {
         return folder.into();
@@ -100,7 +100,7 @@ fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a folder in the temporary directory, which systems other than Unix already keep private to the user.
+/// Creates a folder in the temporary directory, which is already private to the user on systems other than Unix.
 #[cfg(not(unix))]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     let folder = parent.join("gravitile-pocl");

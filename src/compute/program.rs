@@ -16,18 +16,18 @@ use crate::base::error::{Error, Result};
 /// Source of the kernel function that computes 1/√x in the way that is fastest on the device; see [`Program::build_with_root`].
 pub const ROOT: KernelSource = kernel_source!("root.cl");
 
-/// A program that was built for a device and contains kernels.
+/// A set of kernels compiled for a device.
 #[derive(Debug, Clone)]
 pub struct Program {
     device: Device,
     program: core::Program,
 }
 
-/// Compiler options, which allow fused multiply-adds but preserve NaN. `-w` silences the message that PoCL prints for each
-/// loop that it does not unroll. Options that a compiler rejects are left out.
+/// Compiler options. They allow fused multiply-adds but preserve NaN. `-w` silences the message that PoCL prints for
+/// each loop that it does not unroll. Options that a compiler rejects are left out.
 const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
 
-/// The reason why a compiler refused a program.
+/// The reason why a compiler rejected a program.
 struct Refusal {
     log: String,
     /// Whether the compiler rejected the build options rather than the program.
@@ -35,7 +35,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the index of the build option to leave out because it may have caused the refusal, if any.
+    /// Returns the index of the build option that may have caused the refusal and should be left out, if any.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
@@ -203,7 +203,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Checks that the kernel can run in work-groups of `group` work-items. Error messages call the kernel `name`.
+    /// Checks that the kernel can run in work-groups of `group` work-items. Error messages refer to the kernel as `name`.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] with the largest possible size if `group` is too large.
@@ -240,7 +240,7 @@ impl Kernel {
         event: Option<&mut core::Event>,
     ) -> Result<()> {
         self.device.check(Call::Kernel, self.name)?;
-        // OpenCL would replace a missing argument by the argument of an earlier call, whose buffer may be gone.
+        // OpenCL would replace a missing argument with the argument of an earlier call, whose buffer may be gone.
         if args.len() != self.args {
             let (name, expected, given) = (self.name, self.args, args.len());
             return Err(Error::Invalid(format!("the kernel {name} has {expected} arguments, not {given}")));

@@ -18,7 +18,7 @@ const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
 /// Duration of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
-/// Number of timings of each micro-kernel, of which only the best counts.
+/// Number of times that each micro-kernel is timed; only the best timing counts.
 const TIMINGS: u32 = 8;
 /// Input of the micro-kernels. The compiler does not know this value, so it cannot compute the results in advance.
 const SEED: f32 = 0.75;
@@ -51,17 +51,17 @@ impl Roofline {
     }
 }
 
-/// A kernel that repeats a single operation, so that the peak rate of this operation can be measured.
+/// A kernel that repeats a single operation to measure its peak rate.
 #[derive(Debug)]
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Number of independent columns of numbers per work-item, first on CPUs, then on other devices: enough to hide the
-    /// latency of an operation, but few enough to fit in the registers.
+    /// Number of independent columns of numbers per work-item, on CPUs and on other devices: enough to hide the latency
+    /// of an operation, but few enough to fit in the registers.
     chains: [usize; 2],
     /// Number of operations unrolled per round on GPUs: enough to hide the cost of the loop, but few enough for the instruction cache.
     turns: usize,
-    /// Amount of work in one operation, in the unit of the measured rate, such as bytes.
+    /// Number of units of work, such as pairs of bodies, that each arithmetic operation counts as.
     counts: usize,
     work: Workload,
 }
@@ -91,9 +91,9 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Returns the micro-kernel `pairs`, defined in `sources`, which are built after `kernels/roofline.cl`. One operation evaluates
-    /// a pair of bodies and counts as `sides` pairs; CPUs use `chains` columns. Each operation rotates the `coordinates` numbers of
-    /// the other body, so no moves between registers are needed if a multiple of `coordinates` operations is unrolled.
+    /// Returns the micro-kernel `pairs` defined in `sources`. Each operation evaluates one pair of bodies, counts as
+    /// `sides` pairs, and rotates the `coordinates` numbers of the other body. Unrolling a multiple of `coordinates`
+    /// operations therefore avoids moves between registers. CPUs use `chains` columns.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,
@@ -114,7 +114,7 @@ pub struct Probe {
     range: WorkRange,
     /// Number of operations or bytes per round, summed over all work-items.
     work_per_round: f64,
-    /// Output buffer and input buffer of the kernel, in this order.
+    /// The kernel's output and input buffers, in this order.
     buffers: [Buffer<f32>; 2],
     rounds: u32,
     timings: u32,

@@ -105,7 +105,7 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
     Ok(chosen)
 }
 
-/// Returns all devices and the index of each chosen device. If parts of a split device are chosen, returns only `chosen` and its indices.
+/// Returns all devices and the indices of the chosen devices. If parts of a split device are chosen, returns only `chosen` and its indices.
 ///
 /// # Errors
 /// Returns an error if there is no device.
@@ -121,12 +121,12 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
     }
 }
 
-/// Returns whether the driver crashes the program when sub-devices are released, as PoCL 5.0 of Ubuntu 24.04 does.
+/// Returns whether the driver crashes the program when sub-devices are released, as PoCL 5.0 in Ubuntu 24.04 does.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.kind == DeviceKind::Cpu && device.driver.starts_with("5.0")
 }
 
-/// Splits the cores of the first CPU into equal parts, each of which becomes a sub-device.
+/// Splits the first CPU into sub-devices with equal numbers of cores.
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let invalid = |text: String| Err(Error::Invalid(format!("--devices {word}: {text}")));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {
@@ -139,7 +139,7 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     if aborts_on_sub_devices(&cpu.info) {
         return invalid(format!("PoCL {driver} crashes when a CPU is split; use another version of PoCL"));
     }
-    // If the cores do not divide evenly, the first parts get one core more.
+    // If the cores do not divide evenly, the first parts get one extra core.
     let sizes = (0..count).map(|nth| (units + count - 1 - nth) / count);
     let by_counts = core::ffi::CL_DEVICE_PARTITION_BY_COUNTS as isize;
     let properties: Vec<isize> =

@@ -28,10 +28,10 @@ macro_rules! kernel_source {
 }
 pub(crate) use kernel_source;
 
-/// Edited texts that replace files under `kernels/`, by file name.
+/// Edited kernel sources, keyed by the path of the file under `kernels/` that each one replaces.
 pub type KernelEdits = BTreeMap<String, String>;
 
-/// Joins the texts of `sources`, with `edits` applied. `#line` makes compiler messages show the right file and line.
+/// Joins the texts of `sources`, with `edits` applied. Adds `#line` directives, so that compiler messages show the right file and line.
 pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
     let text = |source: &KernelSource| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
     sources.iter().map(|source| format!("#line 1 \"{}\"\n{}\n", source.file, text(source))).collect()

@@ -28,7 +28,7 @@ impl Resolved {
         let mode = config.mode.info();
         let telling = bodies.min(mode.work.sizes(device.kind).telling);
         let auto = || config.mode.auto_variant(device, bodies);
-        // Above `telling`, measurements tell the best settings of a variant, but not the best variant.
+        // Above `telling`, measurements show the best settings for a variant, but not the best variant.
         let variant = config.variant.or_else(|| (bodies > telling).then(auto));
         let best = config.tuned.recipe(device, config.mode.as_ref(), variant, telling);
         let best = best.unwrap_or_else(|| Recipe::guess(variant.unwrap_or_else(auto), device, bodies));
@@ -71,8 +71,8 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
 /// or checked, `f32` values, and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device. Allows for at most half of the device's memory,
-/// because new bodies are created before the old ones are freed.
+/// Returns the largest number of bodies or cells that fit on a device. Plans to use at most half of the device's
+/// memory, because new bodies are created before the old ones are freed.
 pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     let on_host = match device.kind {
         DeviceKind::Cpu => HOST_BYTES_PER_BODY,

@@ -26,7 +26,7 @@ pub struct Config {
     pub start: Arc<Scene>,
     /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices of the devices to use in the list of available devices. If empty, the devices named on the command line are used.
+    /// Devices to use, as indices into the list of available devices. If empty, the devices selected on the command line are used.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -40,12 +40,12 @@ pub struct Config {
     /// Values of compile-time parameters by name, including parameters of other variants.
     #[serde(deserialize_with = "read_knobs")]
     pub knobs: BTreeMap<&'static str, u32>,
-    /// The fastest kernel settings that measurements found; `auto` prefers them to guessed settings.
+    /// The fastest kernel settings found by measurement; `auto` prefers them to guessed settings.
     #[serde(skip)]
     pub tuned: Tuned,
-    /// Number of steps in a burst, which runs between two displayed frames; `None` for `auto`.
+    /// Number of steps per burst, that is, per displayed frame; `None` for `auto`.
     pub steps_per_frame: Option<u32>,
-    /// Whether the simulation runs.
+    /// Whether the simulation is running.
     pub running: bool,
     /// Whether time runs backwards, if the mode supports it (see [`Mode::backwards`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -73,7 +73,7 @@ fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
         .map_err(|_| de::Error::custom(format!("{text:?} is not a valid seed; expected a whole number")))
 }
 
-/// Reads compile-time parameters by name. Parameters that no longer exist are ignored.
+/// Reads compile-time parameters by name. Ignores parameters that no longer exist.
 fn read_knobs<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<&'static str, u32>, D::Error> {
@@ -110,7 +110,7 @@ impl Config {
         self.start = scene.clone();
     }
 
-    /// Returns the largest number of steps per frame that `auto` may choose, except in free run.
+    /// Returns the largest number of steps per frame that `auto` may choose outside free run.
     pub fn pace(&self) -> u32 {
         let (_, watched) = self.mode.info().work.burst;
         self.start.pace.unwrap_or(watched)

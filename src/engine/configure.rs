@@ -14,9 +14,9 @@ use crate::base::params::ChangeEffect;
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {
-    /// Applies `config`: sets parameters at once if they can change while the simulation runs, and rebuilds kernels or
-    /// generates new bodies only if necessary. A suspended mode continues where it stopped. Returns the effect on the
-    /// simulation, or `None` if nothing changed.
+    /// Applies `config`: sets parameters immediately if they can change while the simulation runs, and rebuilds kernels
+    /// or generates new bodies only if necessary. A suspended mode continues where it stopped. Returns the effect on
+    /// the simulation, or `None` if nothing changed.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the configuration cannot be applied or a kernel fails to build.
@@ -90,7 +90,7 @@ impl Engine {
         !config.devices.is_empty() && config.devices != self.devices.chosen()
     }
 
-    /// Suspends the current mode, whose state is `left`, then resumes or starts the mode of `config`.
+    /// Suspends the current mode with the state `left`, then resumes or starts the mode of `config`.
     fn switch_mode(
         &mut self,
         devices: Devices,
@@ -172,9 +172,9 @@ impl Engine {
         self.is_backwards
     }
 
-    /// Replaces built-in kernels with `edits`, after testing one step on a copy of the simulation. If the test fails, or
-    /// `goes_on` returns false between two parts of the test, nothing changes. Kernels of other variants are built on
-    /// first use. Returns the names of the built files, or `None` if `goes_on` returned false.
+    /// Replaces built-in kernels with `edits`, after testing them for one step on a copy of the simulation. If the test
+    /// fails, or `goes_on` returns false between two parts of the test, nothing changes. Kernels of other variants are
+    /// built on first use. Returns the names of the built files, or `None` if `goes_on` returned false.
     ///
     /// # Errors
     /// Returns the compiler's log if a kernel fails to build, or an error if the device fails.

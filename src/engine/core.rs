@@ -13,7 +13,7 @@ use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
 
-/// A simulation, which a [`Config`] sets up and changes, and the devices that it runs on.
+/// A simulation configured by a [`Config`], and the devices that it runs on.
 pub struct Engine {
     pub(super) devices: Devices,
     pub(super) config: Config,
@@ -21,7 +21,7 @@ pub struct Engine {
     pub(super) simulation: Box<dyn Simulation>,
     pub(super) clock: Clock,
     pub(super) is_backwards: bool,
-    /// Number of times that a scene has been generated or restored so far.
+    /// Number of times a scene has been generated or restored so far.
     pub(super) seedings: u64,
     /// Saved states of the modes that the user switched away from.
     pub(super) suspended: Vec<SceneState>,
@@ -83,7 +83,7 @@ impl Engine {
         })
     }
 
-    /// Returns whether the engine continues from a snapshot.
+    /// Returns whether the engine was resumed from a snapshot.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }
@@ -145,8 +145,8 @@ impl Engine {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns the energy and momentum, and the relative energy drift since the first call after the start or a parameter
-    /// change (`None` in that first call and in modes that do not conserve energy). Blocks until the device has finished.
+    /// Returns the energy and momentum, and the relative energy drift since the first call after the start or the last change to the
+    /// physics. The drift is `None` in that first call and in modes that do not conserve energy. Blocks until the device has finished.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
@@ -155,7 +155,8 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the effect of the last step on the `chosen` bodies, with the exact effect (see [`Simulation::sample`]). Waits for the device.
+    /// Returns the computed and the exact effect of the last step on the `chosen` bodies or cells (see [`Simulation::sample`]).
+    /// Blocks until the device has finished.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
@@ -189,7 +190,7 @@ impl Engine {
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the average number of passes over all pairs or cells per step of the last burst. Substeps make it greater than one.
+    /// Returns the average number of passes over all pairs or cells per step in the last burst. Substeps raise it above 1.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }
@@ -199,7 +200,7 @@ impl Engine {
         self.rounds_run
     }
 
-    /// Queues a copy of the points to draw from the device into `points`, reusing its memory (see [`Simulation::publish`]).
+    /// Queues a copy of the drawable points from the device, reusing the memory of `points` (see [`Simulation::publish`]).
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let mut points = Some(points);
         self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))
@@ -246,7 +247,7 @@ impl Engine {
     }
 }
 
-/// Returns the change from the energy `start` to `end`, relative to `start`; returns `end` if `start` is 0.
+/// Returns the relative change in energy from `start` to `end`, or `end` if `start` is 0.
 pub fn relative_drift(start: f64, end: f64) -> f64 {
     match start {
         0.0 => end,

@@ -13,7 +13,7 @@ const MOST_UNDOS: usize = 32;
 const UNDO_BYTES: usize = 256 << 20;
 
 impl Engine {
-    /// Applies an edit to the bodies. Blocks until the device has finished. On an error, nothing changes.
+    /// Applies an edit to the bodies. Blocks until the device has finished. If the edit fails, nothing changes.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies or the edit cannot be applied.
@@ -35,7 +35,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Saves the current state for [`Engine::undo`], before an edit of the kind `before`. Blocks until the device has finished.
+    /// Saves the current state for [`Engine::undo`] ahead of an edit of kind `before`. Blocks until the device has finished.
     pub fn remember(&mut self, before: EditKind) -> Result<()> {
         let past = self.scene_state()?;
         self.push_undo(before, past);
@@ -43,7 +43,7 @@ impl Engine {
     }
 
     /// Restores the state and the time from before the last edit. Returns false if there is no edit to undo. Blocks
-    /// until the device has finished. On an error, nothing changes.
+    /// until the device has finished. If undoing fails, nothing changes.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {
@@ -141,7 +141,7 @@ impl Engine {
         self.is_edited
     }
 
-    /// Stores `past` for undo, and drops the oldest stored states to stay within the limits.
+    /// Stores `past` for undo, and drops the oldest stored states if necessary to stay within the limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();

@@ -16,7 +16,7 @@ static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 
 /// Maximum size of a kernel file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Time between two checks of a folder for changes. Polling is cheap for a few files and works on every file system.
+/// Interval between checks of a folder for changes. Polling is cheap for a few files and works on every file system.
 const EVERY: Duration = Duration::from_millis(250);
 /// Name of the subfolder that holds the kernels if the chosen folder already contains other files.
 const FOLDER: &str = "gravitile-kernels";
@@ -32,8 +32,8 @@ fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
     folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }
 
-/// Writes the built-in kernels to `folder`, or to a subfolder if `folder` contains other files. If kernels are already
-/// there, writes nothing. Returns the folder with the kernels.
+/// Writes the built-in kernels to `folder`, or to a subfolder if `folder` contains other files. Writes nothing if
+/// kernels already exist there. Returns the folder that holds the kernels.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or written.
@@ -84,7 +84,7 @@ pub fn read(folder: &Path) -> Result<KernelEdits> {
     Ok(edits)
 }
 
-/// Watches a folder of kernels for changes on a separate thread, until this value is dropped.
+/// A thread that watches a folder of kernels for changes, until this value is dropped.
 #[derive(Debug)]
 pub struct Watch {
     /// The watched folder of kernels.

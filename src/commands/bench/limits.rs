@@ -6,11 +6,11 @@ use crate::compute::{Device, Probe, Roofline};
 use crate::engine::Resolved;
 use crate::modes::{Busy, ModeInfo};
 
-/// Hardware limits of a device, as far as they could be measured.
+/// Measured hardware limits of a device. Limits that could not be measured are missing.
 pub(super) struct Limits {
     /// Peak rates of arithmetic and memory access.
     pub(super) roofline: Roofline,
-    /// Modes, each with a probe that measures its highest possible speed.
+    /// For each mode, a probe that measures the mode's highest possible speed.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
@@ -32,10 +32,10 @@ impl Limits {
         Self { roofline, probes }
     }
 
-    /// Measures the limit of a mode once more, because on a busy machine the earlier measurements may be too low.
+    /// Measures the limit of a mode again, because earlier measurements may be too low if the machine was busy.
     pub(super) fn refine(&mut self, info: &ModeInfo) {
         if let Some((_, probe)) = self.probes.iter_mut().find(|(other, _)| *other == info) {
-            // If measuring fails, the earlier measurement is kept.
+            // If the measurement fails, the earlier result is kept.
             let _ = probe.turn();
         }
     }
@@ -65,8 +65,8 @@ impl Limits {
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the speed limit of a variant, the fraction of that limit that `speed` reaches, and how busy each part of
-    /// the device is. Returns `None` if the limit is unknown or the variant has none.
+    /// Returns the speed limit of a variant, the ratio of `speed` to this limit, and how busy each part of the device
+    /// is. Returns `None` if the limit is unknown or the variant has none.
     pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
         let limit = info.limit.at(probe.rate());

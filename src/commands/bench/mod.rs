@@ -27,7 +27,7 @@ fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result
 /// Minimum duration of a timing, in seconds. Shorter timings are inaccurate.
 const LEAST_SECONDS: f64 = 0.2;
 
-/// Warms up an engine, so that its kernels are built and its speed is known. Returns the number of steps for a long enough timing.
+/// Warms up an engine: builds its kernels and estimates its speed. Returns the number of steps to run per timing.
 fn warm_up(engine: &mut Engine) -> Result<u32> {
     // Some drivers finish compiling a kernel during its first run, which must not be timed.
     time(engine, 1)?;
@@ -65,7 +65,7 @@ impl Lap {
     }
 }
 
-/// Times the engines in turn, so that a change in the machine's speed affects all of them alike. Calls `after` after each timing.
+/// Times the engines in turn, so that a change in the machine's speed affects them all equally. Calls `after` after each timing.
 fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
     for _ in 0..repeats {
         for lap in &mut *laps {

@@ -17,10 +17,10 @@ use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of bursts of steps to run before timing, so that the devices' shares of the work can settle.
+/// Maximum number of bursts to run before timing, while the devices' shares of the work settle.
 const SETTLING: u32 = 200;
 
-/// Speed of a configuration on a certain number of devices: one row of the printed table and of the JSON output.
+/// Measured speed of a configuration on a given number of devices: one row of the printed table and of the JSON output.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! `gravitile bench`: measures speed and error of variants, and compares the speeds with the limits of the device.
+//! `gravitile bench`: measures the speed and the error of each variant, and compares the speeds with the limits of the device.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{Busy, ModeInfo, Recipe, Variant};
 use crate::ui::ChartFormat;
 
-/// Smallest number of bodies in a chart of speed against the number of bodies.
+/// Smallest number of bodies in a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
 /// Maximum number of pairs or cells used to compute the error of a variant. Computing them takes about a quarter of a second.
@@ -54,7 +54,7 @@ struct Row {
     work_per_second: f64,
     /// Speeds of the slowest and the fastest timing, in the unit of `speed`.
     range: [f64; 2],
-    /// Relative error of the last step against the f64 reference, for a sample of bodies.
+    /// Relative error of the last step compared with the f64 reference, for a sample of bodies or cells.
     relative_error: Option<f64>,
     /// Hardware limit on the speed, in pairs or cells per second, or `None` if unknown.
     limit_per_second: Option<f64>,
@@ -138,8 +138,8 @@ fn sweep(most: usize) -> Vec<usize> {
     (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
 
-/// Makes a chart of speed against the number of bodies for each mode. If several work-group sizes were measured, it
-/// instead makes a chart of speed against work-group size for each mode and number of bodies.
+/// Plots speed against number of bodies, in one chart per mode. If several work-group sizes were measured, plots speed
+/// against work-group size instead, in one chart per mode and number of bodies.
 fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     let several = |row: &Row| {
         let same =
@@ -168,7 +168,7 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     charts
 }
 
-/// Returns the configurations for one number of bodies: all variants and work-group sizes that the device supports. Adds errors to `skipped`.
+/// Returns the configurations to measure for one number of bodies. For each one that the device does not support, adds an error to `skipped`.
 fn configurations(
     args: &Bench,
     device: &Device,
@@ -224,7 +224,7 @@ fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: 
 }
 
 impl Row {
-    /// Computes a row of results from the timings of an engine.
+    /// Computes one row of results from the timings of an engine.
     fn new(mut lap: Lap, limits: &Limits) -> Result<Self> {
         let [fastest, median, slowest] = lap.seconds();
         let Lap { mut engine, steps, .. } = lap;
