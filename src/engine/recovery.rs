@@ -13,14 +13,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Maximum age of a checkpoint at the start of a burst of steps: first for one device, then for several devices. With one
-/// device, only a crash save uses the checkpoint; with several, the remaining devices continue from it if one is lost.
+/// Maximum age of a checkpoint when a burst of steps begins. The first value applies to one device, the second to several.
+/// With one device, only a crash save uses the checkpoint; with several, the remaining devices resume from it if one is lost.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Taking checkpoints may take up at most 1 / `CHECKPOINT_SHARE` of the running time.
+/// Checkpoints may use at most 1 / `CHECKPOINT_SHARE` of the running time.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a new checkpoint before a burst of steps if the last one is too old or, with several devices, does not include a later change.
+    /// Takes a new checkpoint before a burst of steps if the last one is too old or, with several devices, if the simulation was changed since.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -38,8 +38,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the value of `outcome`. If a device failed, restarts the remaining devices from the last checkpoint and returns
-    /// `None`.
+    /// Returns the value of `outcome`, or `None` if a device failed and the others were restarted from the last
+    /// checkpoint.
     pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Continues from the last checkpoint without the device that failed with `error`.
+    /// Drops the device that failed with `error`, and restarts the others from the last checkpoint.
     ///
     /// # Errors
     /// Returns `error` and changes nothing if no device is left, if `error` is not a device failure, or if the other
@@ -81,7 +81,7 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Restarts on `devices` from the last checkpoint, and schedules all later steps again. Returns the checkpoint's step.
+    /// Restarts on `devices` from the last checkpoint, and schedules a replay of the steps taken since. Returns the checkpoint's step.
     fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),
@@ -110,7 +110,7 @@ impl Engine {
         Ok(step)
     }
 
-    /// Finishes recomputing the steps since the last checkpoint if the loss of a device made that necessary.
+    /// Finishes replaying the steps since the last checkpoint, if a device was lost.
     pub(super) fn finish_replay(&mut self) -> Result<()> {
         while self.is_replaying {
             self.advance()?;
@@ -118,7 +118,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Finishes recomputing steps if a device was lost, then calls `work`. Calls `work` again if a device fails and others remain.
+    /// Finishes any replay of steps, then calls `work`. If a device fails and others remain, recovers and tries again.
     pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
             self.finish_replay()?;

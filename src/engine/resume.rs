@@ -9,8 +9,8 @@ use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
     /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, the engine keeps the
-    /// snapshot's recipes, so that all later states are bit-identical to those of an uninterrupted simulation. On
-    /// another device, `auto` settings prefer the measured recipes in `tuned`.
+    /// snapshot's recipes, so that all later states are bit-identical to those of an uninterrupted simulation. On any
+    /// other device, settings left on `auto` use the measured recipes in `tuned` where possible.
     ///
     /// # Errors
     /// Returns the same errors as [`Engine::new`], or an error if the snapshot is inconsistent.
@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-/// Returns the name and the driver of a device, which together identify it.
+/// Returns the name and driver that identify a device.
 fn signature(device: &DeviceInfo) -> [String; 2] {
     [device.name.clone(), device.driver.clone()]
 }

@@ -11,7 +11,7 @@ use crate::base::state::State;
 use crate::compute::DeviceInfo;
 use crate::modes::{Extra, Recipe};
 
-/// Position of a scene in time: step number and simulated time.
+/// Number of steps and simulated time since a scene began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
     /// Number that identifies a run of the scene. It changes whenever the scene is generated again or restored from a
@@ -21,7 +21,7 @@ pub(super) struct Clock {
     pub time: f64,
 }
 
-/// A complete state between two bursts of steps; the simulation can continue from it after a device fails.
+/// A complete state, saved between two bursts of steps, from which the simulation can resume after a device fails.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     /// The bodies or the flow at the checkpoint.
@@ -40,14 +40,14 @@ impl Checkpoint {
     }
 }
 
-/// A device that failed and that the simulation no longer uses.
+/// A failed device, which the simulation no longer uses.
 #[derive(Debug)]
 pub struct LostDevice {
     /// The error that the device reported.
     pub error: Error,
     /// Index of the device in the list of available devices.
     pub place: usize,
-    /// Step of the checkpoint from which the remaining devices continued.
+    /// Step of the checkpoint from which the remaining devices resumed.
     pub step: u64,
 }
 
@@ -71,7 +71,7 @@ impl SceneState {
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
     }
 
-    /// Converts a scene from a snapshot for use on `device`. Keeps the scene's recipe if `device` wrote the snapshot (`is_same`).
+    /// Converts a scene from a snapshot for use on `device`. `is_same` says whether `device` wrote the snapshot; if so, keeps the recipe.
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,

@@ -13,9 +13,9 @@ use crate::base::files::{self, OutputFile};
 use crate::compute::{self, DeviceInfo};
 use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 
-/// Version of the file format.
+/// Version of the format of the file `tuned.json`.
 const VERSION: u32 = 1;
-/// Maximum size of the file, in bytes.
+/// Maximum size of the file `tuned.json`, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The fastest kernel settings for each device, driver, mode, variant and size class.
@@ -50,7 +50,7 @@ fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
 }
 
-/// Returns a hash of the variant's source code. Other versions of Rust may produce a different hash; the kernels are then tuned again.
+/// Returns a hash of the variant's source code. The hash may change with the version of Rust; kernels are then tuned again.
 fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
     let sources = mode.sources(variant);
@@ -64,7 +64,7 @@ impl Winner {
         (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
     }
 
-    /// Returns the stored kernel settings, or `None` if the kernel changed or the device does not support them.
+    /// Returns the stored kernel settings, or `None` if the kernel has changed or the device does not support them.
     fn recipe(&self, device: &DeviceInfo, mode: &'static ModeInfo) -> Option<Recipe> {
         let variant =
             mode.variant(&self.variant).filter(|variant| fingerprint(mode, variant) == self.fingerprint)?;
@@ -78,7 +78,7 @@ impl Tuned {
         Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
     }
 
-    /// Reads the kernel settings from the file `path`. A missing file counts as empty.
+    /// Reads the kernel settings from the file `path`. Returns no settings if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or has an unknown format. The program also works without the file.
@@ -114,7 +114,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second. Replaces any older settings.
+    /// Stores kernel settings with their speed for `bodies` bodies, in pairs per second. Replaces any older settings.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -138,8 +138,8 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings for `bodies` bodies, either for `variant` or, if it is `None`, for any
-    /// variant that `mode` allows.
+    /// Returns the fastest known kernel settings of `variant` for `bodies` bodies. If `variant` is `None`, considers
+    /// every variant that `mode` allows.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

@@ -11,13 +11,13 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
 
-/// Time limit for finding the fastest settings. A measurement that is still running at the limit is completed.
+/// Time limit for finding the fastest settings. A measurement that has begun by then is completed.
 const SEARCH: Duration = Duration::from_secs(25);
 /// Minimum duration of a speed measurement, in seconds. Shorter measurements are too inaccurate.
 const TIMING: f64 = 0.03;
 /// Duration of the first, rough timing of a variant's settings, in seconds.
 const LOOK: f64 = TIMING / 4.0;
-/// Number of times that each recipe (variant with settings) is timed. The shortest time counts.
+/// Number of timings of each recipe (a variant with its settings). The shortest time counts.
 const TIMINGS: u32 = 3;
 /// Variants and settings slower than this fraction of the highest speed are timed only roughly.
 const CUT_OFF: f64 = 0.8;
@@ -35,9 +35,9 @@ pub struct Trial {
     pub recipe: Recipe,
     /// Number of bodies or cells in the measurement.
     pub bodies: usize,
-    /// Pairs or cells per second, as [`crate::modes::Work`] counts them.
+    /// Speed in pairs or cells per second; [`crate::modes::Work`] defines how they are counted.
     pub pairs_per_second: f64,
-    /// Whether the timing is rough: it was cut short, because another variant is much faster or a step takes very long.
+    /// Whether the timing is rough. It is cut short if another recipe is much faster or if a step takes very long.
     pub is_rough: bool,
 }
 
@@ -64,11 +64,11 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
     }
 }
 
-/// Callback that receives the progress of measurements, from 0 to 1, and each measurement. Returning
-/// [`ControlFlow::Break`] stops the measurements.
+/// Callback that receives each measurement and the overall progress, from 0 to 1. Returning [`ControlFlow::Break`]
+/// stops the measurements.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
-/// Kind of speed measurements to make on a device.
+/// A series of speed measurements on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Study {
     /// Searches for the fastest kernel variant and settings.
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
         Self { device, mode, state }
     }
 
-    /// Returns the guessed settings of each kernel variant, slowest first.
+    /// Returns a first guess at the best recipe of each kernel variant, slowest variant first.
     fn guesses(&self) -> Vec<Recipe> {
         let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
         self.mode.info().variants.iter().map(guess).collect()
@@ -184,8 +184,8 @@ fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
 }
 
-/// Returns the recipes that differ from `recipe` only in the value of `knob`, or, if `knob` is `None`, only in the
-/// work-group size. The work-group size changes by at most a factor of four.
+/// Returns the recipes that differ from `recipe` only in the value of `knob` or, if `knob` is `None`, only in the
+/// work-group size, by at most a factor of four.
 fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> Vec<Recipe> {
     let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
     let mut all: Vec<Recipe> = match knob {
@@ -199,8 +199,8 @@ fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> 
     all
 }
 
-/// Measures the guessed settings of each variant that `auto` may choose. Then varies the fastest settings, one value at a time, until no
-/// variation is faster or the time limit is reached.
+/// Measures a guessed recipe of each variant that `auto` may choose. Then varies the fastest recipe, one value at a
+/// time, until no variation is faster or the time limit is reached.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);

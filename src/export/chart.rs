@@ -14,7 +14,7 @@ pub enum Axis {
     WorkGroup,
     /// Number of bodies or cells.
     Bodies,
-    /// Position of the trial in measurement order, starting at 1.
+    /// Position of the trial in the order of measurement, starting at 1.
     Order,
 }
 
@@ -28,7 +28,7 @@ impl Axis {
         }
     }
 
-    /// Returns the name of the axis as used in file names.
+    /// Returns the name of the axis for use in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::WorkGroup => "work-groups",
@@ -37,7 +37,7 @@ impl Axis {
         }
     }
 
-    /// Returns whether the axis is logarithmic, which suits values that double from one trial to the next.
+    /// Returns whether the axis is logarithmic. Axes are logarithmic if their values double from one trial to the next.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }
@@ -50,7 +50,7 @@ pub struct Chart {
     pub axis: Axis,
     /// Mode whose kernels were measured.
     pub info: &'static ModeInfo,
-    /// Trials with their measured speeds, in measurement order.
+    /// Trials shown in the chart, in the order of measurement.
     pub trials: Vec<Trial>,
     /// Name of the measured scene.
     pub scene: String,
@@ -60,14 +60,14 @@ pub struct Chart {
     pub driver: String,
 }
 
-/// A line in a chart, which shows the speeds of one kernel variant.
+/// A line in a chart. It shows the speeds of one kernel variant.
 #[derive(Debug, PartialEq)]
 pub struct Line {
     /// Kernel variant that the line shows.
     pub variant: &'static Variant,
     /// Index of the variant in the mode's list of variants.
     pub index: usize,
-    /// Values on the horizontal axis in ascending order, each with the fastest trial at that value.
+    /// Points of the line: ascending values on the horizontal axis, each with the fastest trial at that value.
     pub points: Vec<(usize, Trial)>,
 }
 
@@ -84,7 +84,7 @@ impl Chart {
         }
     }
 
-    /// Creates an empty chart for `study`, with the horizontal axis that suits the study.
+    /// Creates an empty chart for the results of `study`, with the appropriate horizontal axis.
     pub fn of(study: Study, config: &Config, device: &DeviceInfo) -> Self {
         let axis = match study {
             Study::Tune => Axis::Order,

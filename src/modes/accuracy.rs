@@ -18,24 +18,24 @@ pub struct Judged {
     pub right: Effect,
 }
 
-/// Effects of the last step on a sample of bodies. The iterator computes each exact effect on the calling thread, which
-/// takes as long as evaluating one body against all others.
+/// Effects of the last step on a sample of bodies. The iterator computes each exact effect on the calling thread. An
+/// item takes as long as evaluating one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
-/// Largest relative error of a kernel that the command `check` accepts.
+/// Largest relative error that the command `check` accepts from a kernel.
 pub const TOLERANCE: f64 = 1e-4;
 /// Relative error above which the window shows a warning, for variants that are exact up to rounding.
 pub const WORRYING: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;
 
-/// Returns the indices of `most` random bodies out of `count`, without repetition. Returns all indices if `most` ≥ `count`.
+/// Returns `most` distinct random indices below `count`, or all indices below `count` if `most` ≥ `count`.
 pub fn choose(count: usize, most: usize) -> Vec<usize> {
     rand::seq::index::sample(&mut rand::rng(), count, most.min(count)).into_vec()
 }
 
-/// Returns √(Σ|computed − right|² / Σ|right|²) over all bodies, for velocity or for position, whichever is larger. Returns
-/// infinity if a computed value is NaN, and `None` if all computed and exact values are zero.
+/// Returns the relative error √(Σ|computed − right|² / Σ|right|²) over all bodies, in velocity or in position, whichever is
+/// larger. Returns infinity if a computed value is NaN, and `None` if all computed and exact values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     let (mut velocity, mut position) = (Squares::default(), Squares::default());
     for Judged { computed, right } in bodies {
@@ -54,7 +54,7 @@ pub fn text(relative_error: Option<f64>) -> String {
     }
 }
 
-/// Sums of squares of the errors and of the exact effects, over all bodies.
+/// Sums of the squared errors and of the squared exact effects, over all bodies.
 #[derive(Debug, Clone, Copy, Default)]
 struct Squares {
     error: f64,

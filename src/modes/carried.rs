@@ -1,4 +1,4 @@
-//! Checks of carried lists: the lists that a snapshot contains besides the state.
+//! Checks carried lists: the lists that a snapshot contains in addition to the state.
 //!
 //! A mode describes each list by a row of [`ModeInfo::carries`](super::ModeInfo::carries). A reader of snapshots refuses
 //! lists without a row, and lists that fail the check of their row.
@@ -11,7 +11,7 @@ use crate::base::bodies::{Bodies, is_quarantined};
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 
-/// Checks that a simulation of `mode` could have produced `state` and `extra`, which were read from a file.
+/// Checks that `state` and `extra`, which come from a file, could be the result of a simulation of `mode`.
 pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
     let info = mode.info();
     state.check().map_err(Error::Invalid)?;
@@ -29,21 +29,21 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
     Ok(())
 }
 
-/// Result of checking a list from a file. The error says what is wrong and what is expected.
+/// Result of checking a list from a file. The error states what is wrong and what is expected.
 pub(crate) type Checked = Result<(), String>;
 
-/// Returns `Ok` if `is_right` is set, and otherwise an error with the text that `what` returns.
+/// Returns `Ok` if `is_right` is true, and otherwise an error with the text returned by `what`.
 pub(super) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Checked {
     if is_right { Ok(()) } else { Err(what()) }
 }
 
-/// Checks that a list from a file has `expected` numbers.
+/// Checks that a list from a file contains `expected` numbers.
 pub(super) fn has(list: &[f32], expected: usize) -> Checked {
     ensure(list.len() == expected, || format!("it has {} numbers; expected {expected}", list.len()))
 }
 
-/// Checks that `list` has `W` numbers for each body, and that `allows` accepts them. The arguments of `allows` are the numbers,
-/// the body's index, and whether the body is excluded as not finite. The error quotes `expected`, a description of valid numbers.
+/// Checks that `list` contains `W` numbers for each body, and that `allows` accepts them. The arguments of `allows` are the numbers, the
+/// body's index, and whether the body is excluded as not finite. `expected` describes valid numbers in the error message.
 pub(super) fn each_body<const W: usize>(
     bodies: &Bodies,
     list: &[f32],

@@ -11,13 +11,13 @@ use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies that `check` tests. Many are close to powers of two, where mistakes at the ends of arrays show up.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies that quick checks test. These few are enough to reveal most errors.
+/// Numbers of bodies that quick checks test. They are enough to reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
 /// Number of steps that `check` takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Size and total mass of a system that drives the intermediate results of a kernel close to the limits of f32. `bodies`
+/// Size and total mass of a system that drives a kernel's intermediate results close to the limits of f32. `bodies`
 /// lists the numbers of bodies to try.
 struct Extent {
     name: &'static str,
@@ -35,7 +35,7 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states from the scenes named `scenes`: one for each number of bodies and each combination of the mode's
+/// Returns initial states from the scenes named `scenes`, for each number of bodies and each combination of the mode's
 /// switches and choices.
 ///
 /// # Errors
@@ -94,7 +94,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body, but some kernels need equal ones.
+/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body, but some kernels need equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
@@ -117,7 +117,7 @@ fn start(
     Ok(Start { name, mode: mode.boxed(), state, steps: STEPS, telling })
 }
 
-/// Sets the masses and varies the velocities of the bodies, because a scene at rest would hide mistakes.
+/// Sets the masses of the bodies, and varies their velocities because a scene at rest would hide mistakes.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {
@@ -132,8 +132,8 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Returns how strongly the state changes: for bodies, the RMS change in velocity divided by the RMS speed at the end;
-/// for a fluid, the largest speed.
+/// Measures how strongly the state changes. For bodies, returns the RMS change in velocity divided by the RMS speed at
+/// the end; for a fluid, the largest speed.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.

@@ -20,7 +20,7 @@ pub struct Diagnostics {
     pub angular_momentum: [f64; 3],
     /// Number of bodies that the simulation excludes because their values are not finite.
     pub nonfinite: usize,
-    /// Further readings that are specific to the mode.
+    /// Further readings, specific to the mode.
     pub readings: Vec<Reading>,
 }
 
@@ -34,7 +34,7 @@ pub struct Reading {
     pub label: &'static str,
     /// Value of the reading.
     pub value: f64,
-    /// Unit to display after the number, with a leading space; empty for a number without a unit.
+    /// Unit to display after the value, with a leading space; empty for a value without a unit.
     #[serde(skip)]
     pub unit: &'static str,
     /// Explanation of the reading, shown in a tooltip.
@@ -42,7 +42,7 @@ pub struct Reading {
     pub help: &'static str,
     /// Whether the value calls for a warning.
     pub warns: bool,
-    /// A sentence that states the cause and the remedy, if the value calls for a warning and both are known.
+    /// Sentence that explains the cause of a warning and its remedy, if both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
     /// Whether the value is a count, such as a number of collisions.
@@ -66,7 +66,7 @@ impl Reading {
         Self { help, ..self }
     }
 
-    /// Adds a warning if `warns` is set. `advice` is a sentence that states the cause and the remedy.
+    /// Adds a warning if `warns` is true. `advice` is a sentence that explains the cause and the remedy.
     pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
         Self { warns, advice: warns.then_some(advice), ..self }
     }

@@ -10,8 +10,8 @@ use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies a user's edit to the bodies. A launched cluster has a radius of at least `wide`, and rotates at the rate
-/// `spin(mass, radius)`, at which gravity holds the cluster together.
+/// Applies a user's edit to the bodies. A launched cluster has a radius of at least `wide` and rotates at the rate
+/// `spin(mass, radius)`.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,
@@ -86,12 +86,12 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
     bodies.velocities.iter_mut().rev().take(newest).for_each(|v| v[3] = group);
 }
 
-/// The kernel that applies an [`Attractor`]. It is built on first use.
+/// The kernel that applies an [`Attractor`], built on first use.
 #[derive(Default)]
 pub(super) struct AttractKernel(Option<Kernel>);
 
 impl AttractKernel {
-    /// Queues the kernel that applies an attractor for `time` to the velocities `v` of the bodies at the positions `x`.
+    /// Queues the kernel that updates the velocities `v` of the bodies at `x` as if `attractor` had acted for a duration of `time`.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,

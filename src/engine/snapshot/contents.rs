@@ -12,9 +12,9 @@ pub const EXTENSION: &str = "gravitile";
 /// A complete simulation: the visible scene, and the suspended scenes of the other modes.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Name and driver of the device that wrote the snapshot. A simulation continues bit-identically only on this device.
+    /// Name and driver of the device that wrote the snapshot. Only this device can continue the simulation bit-identically.
     pub device: [String; 2],
-    /// Camera as text, in the format of `Camera::to_words`; empty without a window.
+    /// Camera as text, in the format of `Camera::to_words`; empty if none was stored.
     pub view: String,
     /// The visible scene, followed by the suspended scenes of other modes. Never empty.
     pub runs: Vec<Run>,
@@ -27,7 +27,7 @@ pub struct Run {
     pub config: Config,
     /// Kernel variant and settings that the device used for the scene.
     pub recipe: RecipeRecord,
-    /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
+    /// Number of bodies, or approximate number of cells, requested when the scene was generated; `None` in old files.
     pub generated: Option<usize>,
     /// Whether the user has edited the scene since its first step.
     pub is_edited: bool,
@@ -41,7 +41,7 @@ pub struct Run {
     pub state: State,
     /// Data that the solver carries over from step to step in addition to `state`.
     pub extra: Extra,
-    /// Value recorded at each step since the scene began, such as the mean speed of a fluid; may be empty.
+    /// Values recorded since the scene began, one per step, such as the mean speed of a fluid; may be empty.
     pub series: Vec<f64>,
 }
 

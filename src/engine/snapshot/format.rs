@@ -33,7 +33,7 @@ use super::room::{MOST_BYTES, Room};
 use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 
-/// Version of the file format. It increases whenever older programs can no longer read new files.
+/// Version of the file format. It is incremented whenever older programs can no longer read new files.
 pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
 /// Size of the magic bytes and the version, in bytes. The checksum follows.
@@ -75,7 +75,7 @@ impl Snapshot {
         summary().map_err(|error| in_file(path, &error))
     }
 
-    /// Decodes a snapshot from the bytes of a file, performing the same checks as [`Snapshot::load`].
+    /// Decodes a snapshot from the bytes of a file, with the same checks as [`Snapshot::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
     }
@@ -98,7 +98,7 @@ pub(super) fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(what.into())
 }
 
-/// Encodes a snapshot as the bytes of a file. The uncompressed length must not exceed `most` bytes.
+/// Encodes a snapshot in the file format. The uncompressed length must not exceed `most` bytes.
 pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     let (manifest, lists) = Manifest::of(snapshot)?;
     let text =
@@ -221,7 +221,7 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
     Ok(snapshot)
 }
 
-/// Unpacks the manifest, and returns it along with its length in bytes.
+/// Decompresses the manifest, and returns it along with its length in bytes.
 fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     let cut_off = |_| wrong("the snapshot is damaged: its description cannot be unpacked");
     let mut count = [0; 4];

@@ -49,7 +49,7 @@ struct RunManifest {
     #[serde(flatten)]
     config: Config,
     recipe: RecipeRecord,
-    /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
+    /// Number of bodies, or approximate number of cells, requested when the scene was generated; `None` in old files.
     #[serde(rename = "made", default, skip_serializing_if = "Option::is_none")]
     generated: Option<usize>,
     #[serde(rename = "touched", default, skip_serializing_if = "std::ops::Not::not")]
@@ -82,7 +82,7 @@ struct GridManifest {
     ny: usize,
     length: f32,
     step: u32,
-    /// Density of the fluid at rest, to which `deviations` refers; `None` in old files, whose list `cells` holds full populations.
+    /// Density of the fluid at rest; `None` in old files, which store full populations (`cells`) instead of `deviations` from rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<f32>,
 }
@@ -130,7 +130,7 @@ impl Expected {
     }
 }
 
-/// Reads the list `name`, which is `bytes` bytes long. Allocates memory only as data arrives, in case the stated length is wrong.
+/// Reads the list `name`, which is `bytes` bytes long. Reserves its memory first, but fills it only as data arrives.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
     let no_memory = || wrong(format!("there is not enough memory for its data {name:?} ({bytes} bytes)"));
@@ -161,7 +161,7 @@ fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     list.map(|list| *list).ok_or_else(|| wrong(format!("it lacks the data {name:?}")))
 }
 
-/// Removes the positions and velocities whose names start with `prefix` from `lists`, and returns them as bodies.
+/// Removes from `lists` the positions and velocities whose names start with `prefix`, and returns them as bodies.
 fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
@@ -187,7 +187,7 @@ impl Manifest {
         Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
     }
 
-    /// Checks, before the lists are read, that they fit their scenes and the length of the file. Returns their total length in bytes.
+    /// Checks, before the lists are read, that they are consistent with their scenes and the file length. Returns their total length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!(
@@ -249,7 +249,6 @@ impl Manifest {
         Ok(Snapshot { device: [self.device, self.driver], view: self.view, runs })
     }
 
-    /// Returns a short description of the snapshot.
     pub(super) fn summary(&self) -> Result<Summary> {
         let first = self.runs.first().ok_or_else(|| wrong("it contains no scene"))?;
         let title = scene::label(&first.title, scene::MOST_NAME);

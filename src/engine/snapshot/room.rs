@@ -3,12 +3,12 @@
 /// Maximum size of a snapshot in bytes, both compressed and uncompressed.
 pub const MOST_BYTES: u64 = 1 << 35;
 
-/// Maximum size of a manifest, in bytes. A scene made of orbits is text, with up to a million lines of 64 bytes each.
+/// Maximum size of a manifest, in bytes. A scene of orbits is stored as text: up to a million lines of about 64 bytes.
 const MOST_MANIFEST: u64 = 1 << 26;
 /// Largest compression ratio of deflate (see "Maximum Compression Factor" in zlib's technical notes).
 const MOST_RATIO: u64 = 1032;
 
-/// Limits on the number of bytes that compressed data may unpack to.
+/// Limits on the decompressed size of data, derived from its compressed size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// Number of compressed bytes in the file.
@@ -31,7 +31,7 @@ impl Room {
         (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }
 
-    /// Returns whether `length` bytes of data could have been compressed to the packed size.
+    /// Returns whether `length` bytes of data could have been compressed to `packed` bytes.
     pub(super) fn holds(self, length: u64) -> bool {
         let least = length / MOST_RATIO;
         // Incompressible data is stored in blocks with headers.

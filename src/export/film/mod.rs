@@ -54,7 +54,7 @@ impl Format {
         })
     }
 
-    /// Returns the options that select the best encoder for this format in the installed `ffmpeg`.
+    /// Returns the `ffmpeg` options for the best encoder of this format that the installed `ffmpeg` supports.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.name();
         let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
@@ -96,7 +96,7 @@ pub struct Film {
 }
 
 enum Writer {
-    /// Numbered PNG files, with the pattern of their names and the number of pictures written so far.
+    /// Numbered PNG files. The fields are the pattern of their names and the number of pictures written so far.
     Frames(Pattern, u32),
     /// A GIF. `shown` is the number of pictures written so far, which determines the delay of the next picture.
     Gif {
@@ -260,7 +260,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }
 
-/// Returns an error that says that `ffmpeg` failed, with `reason` and the last line of its output.
+/// Returns an error for a failure of `ffmpeg`. The message contains `reason` and the last line that `ffmpeg` printed.
 fn gave_up(reason: &str, words: &mut File) -> Error {
     let mut said = String::new();
     // If the message cannot be read, the error contains only the reason.
@@ -289,7 +289,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Parses a file name such as `name-%04d.png`. If the name has no pattern, numbers go before the extension.
+    /// Parses a file name such as `name-%04d.png`. If the name has no pattern, numbers are inserted before its extension.
     fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = name.rmatch_indices('%').find_map(|(at, _)| {

@@ -1,30 +1,30 @@
 //! Chooses the 256 colours of a picture in a GIF, and assigns one to each pixel.
 //!
-//! Colours are weighted by light as well as by area, because otherwise a dark sky would take nearly all colours and stars
-//! would lose theirs. The picture is dithered, so that areas keep their colour on average.
+//! Colours are weighted by brightness as well as by area, because otherwise a dark sky would use up nearly all colours
+//! and leave none for the stars. The picture is dithered, so that areas keep their colour on average.
 
 use std::collections::BTreeMap;
 
 use glam::Vec3;
 use image::RgbImage;
 
-/// Maximum number of colours of a picture in a GIF.
+/// Maximum number of colours in a GIF frame.
 const MOST: usize = 256;
 /// Number of leading bits compared in each colour channel. Colours that agree in these bits belong to the same shade.
 const BITS: u32 = 6;
-/// Exponent of the area in a shade's weight: 1 would weight shades by their area, 0 would ignore the area.
+/// Exponent of the area in a shade's weight: 1 would make the weight proportional to the area, and 0 would ignore the area.
 const AREA_EXPONENT: f32 = 0.75;
-/// Share of a pixel's colour error that dithering passes on to neighbouring pixels. With a share of 1, small errors in a
+/// Fraction of a pixel's colour error that dithering passes on to neighbouring pixels. If it were 1, small errors in a
 /// smooth area would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Amount added to a shade's light (0 to 255) before its weight is computed, so that large dark areas keep some colours.
+/// Amount added to a shade's brightness (0 to 255) when its weight is computed, so that large dark areas keep some colours.
 const LEAST_LIGHT: f32 = 8.0;
 
-/// A picture of at most 256 colours.
+/// A picture with a palette of at most 256 colours.
 pub(super) struct Indexed {
     /// Red, green and blue of each palette colour, one byte each.
     pub palette: Vec<u8>,
-    /// For each pixel, the index of its colour in the palette.
+    /// Palette index of each pixel.
     pub pixels: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours in the picture, with their mean and their weight when the palette is chosen.
+/// A group of nearly equal colours in the picture: their mean, and their weight in the choice of the palette.
 struct Shade {
     colour: Vec3,
     weight: f32,
@@ -65,7 +65,7 @@ fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
 
-/// Returns the shades of a picture. A shade's weight grows with its light and, less than linearly, with its area.
+/// Returns the shades of a picture. The weight of a shade grows with its brightness and, less than linearly, with its area.
 fn shades(picture: &RgbImage) -> Vec<Shade> {
     let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
     for pixel in picture.pixels() {
@@ -80,7 +80,7 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
     sums.into_iter().filter(|(count, _)| *count > 0).map(shade).collect()
 }
 
-/// A group of shades that share one colour of the palette.
+/// A group of shades that will share one palette colour.
 struct Group {
     shades: Vec<Shade>,
     mean: Vec3,
@@ -96,7 +96,7 @@ impl Group {
         Self { spread: shades.iter().map(spread).sum(), shades, mean }
     }
 
-    /// Splits the group in two at its mean, along the colour channel with the largest spread.
+    /// Splits the group at its mean, along the colour channel with the largest spread.
     fn split(self) -> [Self; 2] {
         let axis = self.spread.max_position();
         let is_below = |shade: &Shade| shade.colour[axis] < self.mean[axis];
@@ -105,7 +105,7 @@ impl Group {
     }
 }
 
-/// Chooses the palette by splitting the group with the largest spread until there are 256. Each group becomes a colour.
+/// Chooses the palette: repeatedly splits the group with the largest spread, up to 256 groups. Returns their mean colours.
 fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     let mut groups = vec![Group::new(shades)];
     while groups.len() < MOST {
@@ -121,7 +121,7 @@ fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     groups.into_iter().map(|group| levels(group.mean)).collect()
 }
 
-/// Rounds each channel of a colour to a whole level from 0 to 255.
+/// Rounds each channel of a colour to an integer from 0 to 255.
 fn levels(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|level| level.round() as u8)
 }
@@ -136,7 +136,7 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     nearest.map_or(0, |(place, _)| place as u8)
 }
 
-/// Assigns a palette colour to each pixel by Floyd–Steinberg dithering, which passes the pixel's error on to neighbouring
+/// Assigns a palette colour to each pixel with Floyd–Steinberg dithering, which passes the pixel's error on to neighbouring
 /// pixels ("An adaptive algorithm for spatial grey scale", 1976). Processes every other row from right to left.
 fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
     let width = picture.width() as usize;

@@ -9,7 +9,7 @@ use crate::modes::{CarriedList, Carries};
 
 /// Name of the list that holds the radius of each body, divided by the parameter `radius`.
 pub(super) const SIZES: &str = "sizes";
-/// Name of the list that holds the mass of each body, including bodies that are excluded because they are not finite.
+/// Name of the list that holds the mass of each body. Unlike the state, it keeps the masses of bodies excluded as not finite.
 pub(super) const MASSES: &str = "masses";
 /// Name of the list that holds, for each body, the number of hits, the deepest overlap and the steps since the last hit.
 pub(super) const CONTACT: &str = "contact";
@@ -18,7 +18,7 @@ pub(super) const RADII: &str = "radii";
 /// Name of the list that holds the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Number of steps since the last hit, as stored for a body that has never been hit.
+/// Value stored as the number of steps since the last hit for a body that has never been hit.
 pub(super) const NEVER: f32 = 1e9;
 
 /// Largest allowed relative deviation of a size from its expected value. It leaves room for a few rounding errors.
@@ -59,8 +59,8 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// Checks that sizes are proportional to the cube roots of the masses, with the same factor for all bodies. A body excluded
-/// as not finite may have no size. A body without mass has size 0, or size 1 if no body had mass.
+/// Checks that sizes are proportional to the cube roots of the masses, with the same factor for all bodies. The size of
+/// a body excluded as not finite may be NaN. A body without mass has size 0, or size 1 if no body had mass.
 fn sizes(with: &Carries, list: &[f32]) -> Checked {
     let (bodies, masses) = (with.bodies()?, with.other(MASSES)?);
     has(masses, bodies.len())?;
@@ -80,8 +80,8 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Checks the list that holds the smallest and the largest size. The range may also cover bodies that were later excluded as
-/// not finite. The cells of the variant `grid` are as wide as the largest size.
+/// Checks the list that holds the smallest and the largest size. The range may also cover bodies that were later
+/// excluded as not finite. The largest size determines the width of cells in the variant `grid`.
 fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());

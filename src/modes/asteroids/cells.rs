@@ -8,13 +8,13 @@ use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 
 /// Work-group size of the prefix sum; must match `SCAN_GROUP` in `kernels/asteroids/grid.cl`.
 const SCAN_GROUP: usize = 256;
-/// Number of bucket counts that one work-group of the prefix sum adds up.
+/// Number of bucket counts that one work-group of the prefix sum processes.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
 /// Width of a cell divided by the largest diameter. It is above 1 so that, despite rounding, touching bodies are always in
 /// the same cell or in neighbouring cells.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item: the number of bodies against which it tests its own body.
+/// Approximate cost of a work-item, expressed as a number of pairs of bodies to test.
 const COST: f64 = 64.0;
 
 /// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
@@ -95,7 +95,7 @@ impl Cells {
         [&pass.args(sorted)[..], &self.hash(pass.largest), &lists].concat()
     }
 
-    /// Returns the kernel arguments for mapping positions to buckets: cells per unit length, two strides, number of buckets.
+    /// Returns the kernel arguments that map positions to buckets: cells per unit length, two strides and the number of buckets.
     fn hash(&self, radius: f32) -> [Arg<'_>; 4] {
         let [p, q] = self.strides;
         let per_cell = 1.0 / (2.0 * radius * SLACK).max(f32::MIN_POSITIVE);

@@ -12,7 +12,7 @@ const ROWS: usize = 64;
 /// Maximum number of contacts in the list of one body. A body with more contacts is tested against all bodies.
 const LISTED: usize = 32;
 
-/// Solver that tests each pair of bodies once and lists touching bodies. Each coordinate has its own column in memory.
+/// Solver that tests each pair of bodies once and lists the pairs that touch. Each coordinate has its own column in memory.
 pub(super) struct Columns {
     advance: Advance,
     columns: Kernel,

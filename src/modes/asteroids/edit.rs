@@ -1,4 +1,4 @@
-//! Edits to asteroids. A body keeps its size when other bodies are added or removed.
+//! Applies edits to asteroids. A body keeps its size when other bodies are added or removed.
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use super::parameters::Asteroids;

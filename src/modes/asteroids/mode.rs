@@ -105,7 +105,7 @@ impl Mode for Asteroids {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Keeps all lists: sizes and contacts stay valid, and the substep schedule includes the parameters it depends on.
+    /// Keeps all lists, because they remain valid. The substep schedule stores the parameters that it depends on.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {

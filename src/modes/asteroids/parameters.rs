@@ -7,9 +7,9 @@ parameters! {
     /// Parameters of the asteroid mode.
     #[derive(Debug, Clone)]
     pub struct Asteroids {
-        /// Simulated time per step. With Substeps on auto, a step is divided if bodies would move too far.
+        /// Simulated time per step. If Substeps is set to auto, a step is divided when bodies would move too far.
         dt: f32 = 0.005, "Time step" [1e-5..=0.1, Log] unit("time"),
-        /// Number of substeps in each step. With too few, fast bodies pass through each other and piles sink.
+        /// Number of substeps in each step. With too few substeps, fast bodies pass through each other and piles sink.
         substeps: Substeps = Substeps::Auto, "Substeps",
         /// Factor by which every velocity is multiplied after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
@@ -39,9 +39,9 @@ parameters! {
 /// Number of substeps in each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substeps {
-    /// Adapts the number to the motion of the bodies and to piles on the planet.
+    /// Adapts the number of substeps to the motion of the bodies and to piles on the planet.
     Auto,
-    /// The same number in every step; must be a power of two.
+    /// Uses the same number of substeps in every step. The number must be a power of two.
     Fixed(u32),
 }
 
@@ -74,7 +74,7 @@ impl Substeps {
     /// Largest number of substeps in a step.
     pub const MOST: u32 = 64;
 
-    /// Returns the number of substeps if it is fixed, or `None` with `auto`.
+    /// Returns the fixed number of substeps, or `None` for `auto`.
     pub fn fixed(self) -> Option<u32> {
         match self {
             Self::Auto => None,

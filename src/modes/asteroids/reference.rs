@@ -17,7 +17,7 @@ const HEAVIER: f64 = 16.0;
 /// Relative distance from a threshold below which f32 rounding may lead to a different decision.
 const DOUBT: f64 = 1e-5;
 
-/// A time step of all bodies. Results are computed on demand, one body at a time.
+/// A time step of the whole system. Its result is computed on demand, one body at a time.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
@@ -30,7 +30,7 @@ pub(super) struct Step<T> {
 /// Partner of a contact: a body, or `None` for the planet.
 type Partner = Option<usize>;
 
-/// A contact between a body and a partner, seen from the body.
+/// A contact between a body and a partner, from the body's point of view.
 struct Contact {
     partner: Partner,
     /// Unit vector from the body to the partner.
@@ -38,22 +38,22 @@ struct Contact {
     overlap: f64,
     /// Speed at which the body and its partner approach each other.
     u: f64,
-    /// Relative velocity of the touching surfaces, without its normal part.
+    /// Tangential part of the relative velocity of the touching surfaces.
     slip: Vector,
-    /// T0: the reduction of the approach speed from u to −e·u, where e is the restitution.
+    /// T0: amount to subtract from the approach speed so that it is −e·u after the step, where e is the restitution.
     bounce: f64,
-    /// T: the reduction of the approach speed that also keeps the overlap from growing.
+    /// T: like T0, but large enough to reduce the overlap as well.
     hold: f64,
     /// Acceleration due to the planet's gravity at the body or at the partner, whichever is larger.
     gravity: f64,
     is_impact: bool,
-    /// f: weight of a resting contact, from 0 to 1. Impacts, and resting contacts without effect, have weight 0.
+    /// f: weight of a resting contact, from 0 to 1. Impacts and ineffective resting contacts have weight 0.
     weight: f64,
-    /// Smallest relative distance of a compared value from its threshold. If it is tiny, rounding may change a decision.
+    /// Smallest relative distance between a compared value and its threshold. If it is tiny, rounding may change a decision.
     margin: f64,
 }
 
-/// Result of the first pass for a body: the number of its contacts of each kind.
+/// Result of the first pass for a body: its contacts, counted by kind, and its best impact.
 #[derive(Debug, Clone, Copy)]
 struct Role {
     /// M: number of contacts.
@@ -66,23 +66,22 @@ struct Role {
     light: u32,
     /// Partner and speed of the fastest impact with a partner that is not much lighter.
     best: Option<(Partner, f64)>,
-    /// Smallest relative distance of a compared value from its threshold. If it is tiny, rounding may change a decision.
+    /// Smallest relative distance between a compared value and its threshold. If it is tiny, rounding may change a decision.
     margin: f64,
 }
 
 impl Role {
-    /// Role of the planet. The planet's contacts are not counted.
+    /// Role of the planet, whose contacts are not counted.
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
-    /// Returns C, the number of impacts among which the body's mass is divided.
+    /// Returns C, the number of impacts that share the body's mass.
     fn impacts(&self) -> f64 {
         f64::from(self.light) + f64::from(u8::from(self.best.is_some()))
     }
 }
 
 impl<T: Copy + Into<f64>> Step<T> {
-    /// Prepares a step that starts from the state `bodies`. Results are computed later, on demand.
     pub(super) fn new(params: &Asteroids, bodies: Bodies<T>, radii: Vec<f64>) -> Self {
         let cells = Cells::new(&bodies, &radii);
         Self { params: params.clone(), bodies, radii, cells, roles: RefCell::default() }
@@ -112,7 +111,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         v.is_finite().then_some((x + v * dt + dx, v))
     }
 
-    /// Returns whether single precision might classify a contact that affects the body differently.
+    /// Returns whether single precision might change the classification of a contact that affects the body.
     pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
         let best_of = |i: usize| self.role(i).best?.0;
@@ -137,7 +136,6 @@ impl<T: Copy + Into<f64>> Step<T> {
         self.params.planet_radius > 0.0 && self.body(i).0.length() < reach
     }
 
-    /// Returns all contacts of a body.
     fn contacts(&self, i: usize) -> Vec<Contact> {
         let bodies = self.touching(i).into_iter().map(Some);
         let planet = self.touches_planet(i).then_some(None);
@@ -191,13 +189,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         partner.map_or(f64::INFINITY, |j| self.body(j).2)
     }
 
-    /// Returns whether body `i` is much lighter than its partner. If so, the partner consents to every impact by the body.
+    /// Returns whether body `i` is much lighter than `partner`. If so, the partner consents to every impact with the body.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
     }
 
-    /// Returns the result of the first pass: the number of contacts of each kind, and the best impact of the body.
+    /// Returns the result of the first pass for body `i`.
     fn role(&self, i: usize) -> Role {
         if let Some(role) = self.roles.borrow().get(&i) {
             return *role;
@@ -237,7 +235,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
     }
 
-    /// Returns whether an impact takes effect. Both partners must consent.
+    /// Returns whether an impact takes effect, which requires the consent of both partners.
     fn acts(&self, i: usize, partner: Partner) -> bool {
         self.consents(i, partner) && partner.is_none_or(|j| self.consents(j, Some(i)))
     }
@@ -248,8 +246,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// Returns the share of a contact's effect that body `i` receives: (1/m_i) / (C_i/m_i + C_j/m_j), where C_i = `own` and
-    /// C_j = `other`.
+    /// Returns the share of a contact's effect that acts on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), where C_i = `own`
+    /// and C_j = `other`.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
             (_, f64::INFINITY) => 1.0 / own,
@@ -258,7 +256,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns the changes in a body's velocity and position: the sums of its shares of the effects of all its contacts.
+    /// Returns the changes in a body's velocity and position, summed over all its contacts.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));
@@ -286,8 +284,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         (dv, dx)
     }
 
-    /// Returns the changes in velocity and position under the contact law `simple`. If its partners approach, a contact
-    /// contributes Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
+    /// Returns the changes in velocity and position under the contact law `simple`. A contact whose partners approach
+    /// each other contributes Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
     fn only_pass(&self, i: usize) -> (Vector, Vector) {
         let Asteroids { restitution, friction, push, .. } = self.params;
         let [restitution, friction, push] = [restitution, friction, push].map(f64::from);
@@ -305,10 +303,10 @@ impl<T: Copy + Into<f64>> Step<T> {
     }
 }
 
-/// Bodies sorted into cells as wide as the largest body, so that touching bodies are in neighbouring cells.
+/// Bodies sorted into cells slightly wider than the largest body, so that touching bodies are in the same or neighbouring cells.
 struct Cells {
     width: f64,
-    /// Cell and index of each finite body, sorted.
+    /// Cell and index of each finite body, in ascending order.
     sorted: Vec<([i64; 3], usize)>,
 }
 
@@ -348,7 +346,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Takes `steps` steps, with as many substeps in each step as on a device.
+    /// Advances `bodies` by `steps` steps, each divided into as many substeps as on a device.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -406,8 +404,8 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the acceleration and potential due to the planet's gravity at a position. Inside the planet, neither exceeds
-    /// its value at the surface.
+    /// Returns the acceleration and potential at a position due to the planet's gravity. Inside the planet, neither
+    /// exceeds its surface value in magnitude.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let gm = f64::from(self.g) * f64::from(self.planet_mass);

@@ -22,14 +22,14 @@ use crate::modes::{
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
-/// Simulation of asteroids on one device: the bodies and the kernels that advance them.
+/// Simulation of asteroids on one device.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Asteroids,
     /// Number of substeps in the current step or, between steps, in the previous step.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
-    /// Kernel that measures the bodies' motion, which determines the number of substeps.
+    /// Kernel that measures the bodies' motion in order to choose the number of substeps.
     motion: Kernel,
     /// Result of the kernel `motion`.
     motion_bits: Buffer<u32>,
@@ -45,11 +45,11 @@ pub(super) struct AsteroidSimulation {
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities and masses: `[0]` is current, and the next substep writes to `[1]`. Swapped after each substep.
     pub(super) v: [Buffer<[f32; 4]>; 2],
-    /// Whether a step was taken with the current parameters. If so, buffers `[1]` hold the state before the last substep.
+    /// Whether a step was taken with the current parameters. If so, `x[1]` and `v[1]` hold the state before the last substep.
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,
-    /// For each body: number of hits, deepest overlap, and number of steps since the last hit.
+    /// Number of hits, deepest overlap, and number of steps since the last hit of each body.
     pub(super) contact: Buffer<[f32; 4]>,
     /// Index of the group that each body started in, for colouring bodies by origin.
     origin: Buffer<f32>,
@@ -58,16 +58,16 @@ pub(super) struct AsteroidSimulation {
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Number of bodies in a unit of work. Work is divided among devices in whole units.
+    /// Number of bodies in a unit of work. Each device is assigned whole units.
     pub(super) grain: usize,
     attract: AttractKernel,
 }
 
 /// A measurement of the bodies' motion, made by the kernel `motion`.
 pub(super) enum Measurement {
-    /// The measurement is queued, and its result has not been read yet.
+    /// The measurement is queued; its result has not been read yet.
     Queued(Pending<Memory<u32>>),
-    /// The largest ratio of speed to radius of any body, and a flag: 1 if a body may touch the planet, otherwise 0.
+    /// The result: the largest ratio of a body's speed to its radius, and a flag that is 1 if a body may touch the planet, otherwise 0.
     Done([f32; 2]),
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Burst {
     pub(super) step: u32,
     /// Index of the next substep within the step.
     pub(super) substep: u32,
-    /// Number of substeps in the burst of steps so far.
+    /// Number of substeps completed in this burst.
     pub(super) substeps: u64,
 }
 
@@ -140,12 +140,11 @@ impl AsteroidSimulation {
         Arg::Float16(std::array::from_fn(|nth| law.get(nth).copied().unwrap_or(0.0)))
     }
 
-    /// Returns the smallest positive radius.
     fn least_radius(&self) -> f32 {
         self.radii[0] * self.params.radius
     }
 
-    /// Sets the number of substeps for the next step. If a measurement of the bodies' motion is due, queues it.
+    /// Sets the number of substeps for the next step. Queues a measurement of the bodies' motion if one is due.
     pub(super) fn begin_step(&mut self) -> Result<()> {
         let count = match self.params.substeps.fixed() {
             Some(count) => count,
@@ -168,7 +167,7 @@ impl AsteroidSimulation {
         Ok(())
     }
 
-    /// Returns the number of substeps that the next step will have, unless a new measurement changes it.
+    /// Returns the number of substeps in the next step, unless a new measurement changes it.
     fn planned_substeps(&self) -> u32 {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
@@ -180,7 +179,7 @@ impl AsteroidSimulation {
 
     /// Queues a measurement of the bodies' motion.
     fn measure(&mut self) -> Result<Measurement> {
-        /// Maximum number of work-items: enough to keep a device busy.
+        /// Maximum number of work-items, which is enough to keep a device busy.
         const ITEMS: usize = 1 << 14;
         if self.radii[1] == 0.0 {
             // Bodies without size cannot touch.
@@ -216,7 +215,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns a reading of the largest displacement of a body in a substep, in radii. Warns if it is too large.
+    /// Returns the reading for `reach`, the largest displacement of a body in a substep, in radii. Warns if `reach` is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {

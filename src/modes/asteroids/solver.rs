@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
-/// Finds contacts between bodies and takes a step. Each group of related kernels has its own implementation of this trait.
+/// Finds contacts between bodies and advances the bodies. Each group of related kernels has its own implementation.
 pub(super) trait Solver {
     /// Returns the kernel `advance`, which runs the first pass.
     fn advance(&self) -> &Advance;
@@ -32,7 +32,7 @@ pub(super) trait Solver {
     }
 }
 
-/// A kernel's pass over all bodies, with its inputs and outputs.
+/// Inputs and outputs of a kernel's pass over all bodies.
 pub(super) struct ContactPass<'a> {
     pub bodies: usize,
     /// Coefficients of the contact law, in the layout of `kernels/asteroids/contact.cl`.
@@ -68,22 +68,22 @@ impl<'a> ContactPass<'a> {
 /// The kernel that runs the second pass of a step, with the first-pass results that it reads.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
-    /// For each body, the best partner, counts and flags, in the layout of `kernels/asteroids/contact.cl`.
+    /// Best partner, counts and flags of each body, in the layout of `kernels/asteroids/contact.cl`.
     pub roles: Buffer<[u32; 4]>,
-    /// Bodies that each body touches: the first partner of every body, then the second partner of every body, and so on.
+    /// Bodies that each body touches. The first partners of all bodies come first, then the second partners, and so on.
     partners: Buffer<u32>,
 }
 
 impl SecondPass {
-    /// Maximum number of partners listed per body: enough for equal spheres packed around a sphere with some overlap. For a
-    /// body with more partners, the second pass repeats the search.
+    /// Maximum number of partners listed per body. It is enough for a sphere surrounded by slightly overlapping equal
+    /// spheres. For a body with more partners, the second pass repeats the search.
     const PARTNERS: usize = 16;
     /// Device memory for the roles and partner lists of the second pass, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
-    /// Cost of the second pass per body, expressed as a number of pairs of bodies.
+    /// Cost of the second pass per body, expressed as a number of pairs of bodies to test.
     pub(super) const COST: f64 = 16.0;
 
-    /// Returns the macros that the kernels of both passes are compiled with.
+    /// Returns the macros with which the kernels of both passes are compiled.
     pub(super) fn defines() -> [(&'static str, String); 2] {
         [("MATCH", "1".to_owned()), ("PARTNERS", Self::PARTNERS.to_string())]
     }
@@ -97,7 +97,7 @@ impl SecondPass {
     }
 }
 
-/// Inputs for building a solver, which finds and resolves contacts.
+/// Inputs for building a [`Solver`].
 pub(super) struct Setup<'a> {
     pub device: &'a Device,
     pub program: &'a Program,
@@ -126,7 +126,7 @@ impl Advance {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next part of a pass. `cost` is the cost of a work-item, expressed as a number of pairs of bodies.
+    /// Queues the next part of a pass. `cost` is the cost of a work-item, expressed as a number of pairs of bodies to test.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,

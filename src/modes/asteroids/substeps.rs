@@ -13,17 +13,17 @@ const PERIOD: u32 = 8;
 const LAG: u32 = 4;
 /// Largest allowed displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
-/// Largest g·h² for which piles hardly sink, as a fraction of the smallest radius; h is the length of a substep. Each layer
-/// of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
+/// Largest g·h² at which piles hardly sink, as a fraction of the smallest radius; h is the duration of a substep. Each
+/// layer of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 
 /// Result of a measurement of the bodies' motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
-    /// Largest ratio of a body's speed to its radius. The speed includes any speed that the planet's gravity could add
-    /// before the next measurement takes effect.
+    /// Largest ratio of a body's speed to its radius. The speed includes what the planet's gravity could add before the
+    /// next measurement takes effect.
     pub rate: f64,
-    /// Whether a body touches the planet, or might do so before the next measurement takes effect.
+    /// Whether a body touches the planet or might touch it before the next measurement takes effect.
     pub lands: bool,
 }
 
@@ -50,7 +50,7 @@ impl Motion {
 pub(super) struct Due {
     /// Whether to measure the motion of the bodies.
     pub measure: bool,
-    /// Whether the latest measurement takes effect in this step. If a new measurement is also due, it comes first.
+    /// Whether the latest measurement takes effect in this step. If a new measurement is also due, it is made first.
     pub apply: bool,
 }
 
@@ -129,7 +129,7 @@ impl Asteroids {
     }
 
     /// Returns the parameters of the last of `count` substeps, where `count` is a power of two. Earlier substeps use a
-    /// `decay` of 1, because rounding would make a separate root of `decay` for each substep too inaccurate.
+    /// `decay` of 1, because applying a root of `decay` in each substep would accumulate rounding errors.
     pub(super) fn substep(&self, count: u32) -> Self {
         Self { dt: self.dt / count.max(1) as f32, ..self.clone() }
     }

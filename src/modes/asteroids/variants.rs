@@ -10,12 +10,12 @@ const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
 
 variants! {
     "asteroids", Variant::BASE;
-    /// Tests every pair; reads everything from global memory.
+    /// Tests every pair and reads everything from global memory.
     NAIVE = "naive", ALL_PAIRS;
     /// Loads positions into local memory once per work-group.
     TILED = "tiled", ALL_PAIRS,
         local_bytes: |recipe| size_of::<[f32; 4]>() * recipe.work_group.next_multiple_of(8);
-    /// Like tiled, but local memory holds velocities too.
+    /// Like tiled, but also loads velocities into local memory.
     TILED_BOTH = "tiled-both", ALL_PAIRS, local_bytes: |recipe| size_of::<[f32; 8]>() * recipe.work_group;
     /// For CPUs: tests each pair once, four bodies against 16 others at a time.
     VECTOR = "vector", &Builder(Columns::build),
@@ -26,7 +26,7 @@ variants! {
     GRID = "grid", &Builder(Cells::build), together: Together::No, has_limit: false;
 }
 
-/// Returns the variant that `auto` selects. Variants that test all pairs are faster only for few bodies.
+/// Returns the variant that `auto` selects. Variants that test all pairs are faster only for small numbers of bodies.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Variant {
     match device.kind {
         DeviceKind::Cpu if bodies <= 2_048 => &VECTOR,

@@ -1,27 +1,27 @@
-//! Search for the devices to use: the fastest ones, as many as help to shorten a step. The search relies on measurements
+//! Searches for the devices to use: as many of the fastest ones as shorten a step. The search relies on measurements
 //! because the cost of exchanges and the speed of devices with small shares are not known in advance.
 
 use super::shares::Speeds;
 
 /// Environment variable that controls the search. If its value is `always`, all devices are used without a search.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts for which all devices run at the start of a search, to measure the speed of each.
+/// Number of bursts at the start of a search that run on all devices, so that the speed of each can be measured.
 const WARM: u32 = 4;
-/// Number of bursts to measure for each number of devices; the fastest burst counts. One burst is not enough because the
-/// shares are still settling.
+/// Number of bursts to measure for each number of devices. The fastest burst counts; one would not be enough, because
+/// the shares are still settling.
 const TRIES: u32 = 3;
-/// A number of devices is skipped if its predicted step time exceeds the shortest step time so far by more than this factor.
+/// A number of devices is skipped if its predicted step time is more than this many times the shortest step time so far.
 const HOPELESS: f64 = 1.25;
-/// More devices are chosen only if they reduce the time of a step to less than this fraction of its time with fewer devices.
+/// More devices are chosen only if they reduce the step time to less than this fraction of the time with fewer devices.
 const GAIN: f64 = 0.98;
 
-/// State of the search for the devices that together take the least time for a step.
+/// State of the search for the set of devices that computes a step in the shortest time.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
-    /// Indices of the devices that the search chooses from.
+    /// Indices of the devices to choose from.
     participants: Vec<usize>,
-    /// Numbers of devices tried so far, each with its shortest time per step, in seconds.
+    /// Numbers of devices tried so far, each with the shortest time measured for a step, in seconds.
     seen: Vec<(usize, f64)>,
 }
 
@@ -47,7 +47,7 @@ impl Search {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
 
-    /// Adds the devices `others` and restarts the search. Returns all devices that the search now chooses from.
+    /// Adds the devices `others` and restarts the search. Returns all devices to choose from.
     pub(super) fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
         let participants: Vec<usize> = self.participants.iter().copied().chain(others).collect();
         *self = Self::new(participants.clone());
@@ -58,7 +58,7 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that a step of `units` units of work took `seconds`. Returns the devices to use next, or `None` to keep them.
+    /// Records that the current devices took `seconds` for `units` units of work. Returns the devices to use next, or `None` to keep them.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
@@ -119,7 +119,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Simulates a search and returns the number of chosen devices. Exchanges take `exchange` seconds each.
+    /// Simulates a search and returns the number of chosen devices. Each exchange takes `exchange` seconds.
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());

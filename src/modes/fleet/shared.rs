@@ -43,11 +43,11 @@ pub(crate) struct Plan {
     pub units: usize,
     /// Number of bodies or grid rows.
     pub count: usize,
-    /// Number of bodies or rows in a unit of work, or `None` if the units are not tied to the bodies that a device owns.
+    /// Number of bodies or rows in a unit of work, or `None` if units of work do not correspond to the bodies that a device owns.
     pub grain: Option<usize>,
     /// Number of neighbouring grid rows that a device needs on each side of its own rows.
     pub edge: usize,
-    /// When a burst is split, the number of steps in each part except the last is a multiple of this number.
+    /// Each part of a split burst, except the last, has a multiple of this number of steps.
     pub cut: u32,
 }
 
@@ -66,8 +66,8 @@ pub(crate) enum Traffic<'a> {
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
-/// A complete simulation on one device that can also compute just part of each step. A pass over all bodies or rows consists
-/// of stages, after each of which the devices exchange data. A device that runs alone computes all parts.
+/// A complete simulation on one device that can also compute just part of each step. A pass over all bodies or rows
+/// consists of stages, and the devices exchange data after each stage. A device that runs alone computes all parts.
 pub(crate) trait SharedSimulation: Simulation {
     /// Simulation state that is kept on the host rather than in device buffers.
     type HostState;
@@ -75,7 +75,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the simulation state that is not stored in buffers. May wait for the device.
     fn host_state(&mut self) -> Result<Self::HostState>;
 
-    /// Adopts the host state of another simulation. That simulation's buffers have already been copied.
+    /// Adopts the host state of another simulation. The caller has already copied that simulation's buffers.
     fn adopt(&mut self, host_state: Self::HostState);
 
     /// Returns the progress of the current stage, or the default value before the first pass of a burst.
@@ -90,12 +90,12 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
-    /// Makes the decisions that must be the same on all participating devices during a pass. The first device makes them.
+    /// Lets the first device make the decisions that all participating devices must share during a pass.
     fn agree(_participants: &mut [&mut Self]) -> Result<()> {
         Ok(())
     }
 
-    /// Begins a stage and returns its work-items. For a cheap stage, queues it at once and returns an empty range.
+    /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
     /// Queues the first part of the work-items `range` of a stage, without waiting for the device. Returns the first
@@ -105,7 +105,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Completes a pass over all bodies or cells, for example by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins this device's part of the current stage, as given by `assignment`.
+    /// Begins the part of the current stage that `assignment` gives to this device.
     fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
         let stage = self.cursor().stage;
         let items = self.begin(stage, assignment)?;
@@ -156,7 +156,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the data that devices exchange after a stage.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers that `need` requires and that hold current data only for the rows the device owns.
+    /// Returns the buffers that `need` requires and in which only the device's own rows are up to date.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
     /// Returns the buffers that are fully up to date on every participating device.
@@ -167,7 +167,7 @@ pub(crate) trait SharedSimulation: Simulation {
         None
     }
 
-    /// Prepares the device's own rows before they are gathered for `need`.
+    /// Prepares the device's own rows to be gathered for `need`.
     fn show(&mut self, _need: Need, _own: &Range<usize>) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Division of the work in proportion to measured speeds.
+//! Divides the work among devices in proportion to their measured speeds.
 
 use std::ops::Range;
 
@@ -42,8 +42,8 @@ impl Speeds {
         order
     }
 
-    /// Returns the numbers of devices to try: powers of two, the number of all devices, and any number after which the next
-    /// device in `order` is much slower.
+    /// Returns the numbers of devices to try: powers of two, the total, and each number after which the next device in
+    /// `order` is much slower.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]
@@ -59,7 +59,7 @@ impl Speeds {
         shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
-    /// Returns whether a step would be noticeably faster with shares other than `shares`.
+    /// Returns whether dividing the work differently than in `shares` would make a step noticeably faster.
     pub(super) fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
         let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
         let best = units as f64 / self.together(devices);

@@ -15,9 +15,9 @@ use crate::compute::{Device, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
-/// Length of a burst while speeds are being measured, in seconds. Must be much longer than a kernel launch.
+/// Duration of a burst while speeds are being measured, in seconds. Must be much longer than a kernel launch.
 const MEASURED_SECONDS: f64 = 0.01;
-/// Length of a burst after the search for the best devices, in seconds. Shares adapt to the current speeds after each burst.
+/// Duration of a burst after the search for the best devices, in seconds. Shares adapt to the current speeds after each burst.
 const BURST_SECONDS: f64 = 0.25;
 /// Time in seconds after which `advance` returns, so that the caller can respond to commands.
 const LOOK_SECONDS: f64 = 0.1;
@@ -43,9 +43,9 @@ pub(super) struct Fleet<P> {
     pub(super) participants: Vec<usize>,
     /// The part of the work that is assigned to each of `participants`.
     pub(super) assignments: Vec<Assignment>,
-    /// Devices to use for the next burst of steps, or `None` to leave the division of work as it is.
+    /// Devices to use for the next burst of steps, or `None` to keep the current division of work.
     wanted: Option<Vec<usize>>,
-    /// Purpose for which the first device has gathered the other devices' data since the last step, if it has.
+    /// Purpose for which the first device has gathered the other devices' data since the last step, or `None` if it has not.
     pub(super) gathered: Option<Need>,
     /// Number of steps in the requested burst, of which `left` have not yet begun.
     requested: u32,
@@ -213,7 +213,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the devices' speeds in a burst and decides whether to divide the work differently in the next burst.
+    /// Records the devices' speeds during a burst and decides whether to divide the work differently in the next burst.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
@@ -380,8 +380,8 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         self.gather(Need::State)?.body(body)
     }
 
-    /// Changes the velocities of all bodies on each device. Each device has current velocities only for its own bodies; the
-    /// others are overwritten with received data before they are used.
+    /// Changes the velocities of all bodies on each participating device. A device may hold outdated velocities of
+    /// other devices' bodies; they are overwritten with received data before they are used.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.each(|part| part.attract(attractor, time))

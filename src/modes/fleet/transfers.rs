@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends the participating devices the data that they are missing for their new assignments.
+    /// Sends the participating devices the data that they lack for their new assignments.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, .. } = self;
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();
@@ -62,7 +62,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(self.lead())
     }
 
-    /// Exchanges data between the devices after a stage of a pass.
+    /// Exchanges data between the participating devices after a stage of a pass.
     pub(super) fn exchange(&mut self, stage: usize) -> Result<()> {
         let Self { parts, participants, assignments, staging, plan, .. } = self;
         let mut exchange = Exchange::new(parts.len(), participants);
