@@ -1,7 +1,7 @@
 //! Reads and writes bodies as CSV: the header `x,y,z,vx,vy,vz,m`, then one body per line, in N-body units.
 //!
-//! Files are untrusted: the number of bodies and the length of a line are limited, every number is checked, and an error
-//! names line and field. Blanks around fields and empty lines are accepted.
+//! Files are untrusted: the number of bodies and the length of a line are limited, every number is checked, and errors
+//! name the line and the field. Blanks around fields and empty lines are accepted.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::base::error::Result;
 /// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;
 
-/// Maximum size of a CSV file in bytes, given that a line has at most 1024 bytes.
+/// Maximum size of a CSV file in bytes, at 1024 bytes per line.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
 /// Names of the columns in a CSV file of bodies, in order.
@@ -22,14 +22,14 @@ pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 /// Reads the bodies from the CSV file `path`.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read. Returns an error with line and field if the header differs, a line has too
-/// few or too many fields, a field is not a number, a number is not finite or beyond [`FINITE_LIMIT`], a mass is negative,
-/// or the number of bodies is 0 or above [`MAX_BODIES`].
+/// Returns an error if the file cannot be read. Returns an error with the line and the field if the header differs, a line
+/// has too few or too many fields, a field is not a number, a number is not finite or is beyond [`FINITE_LIMIT`], a mass is
+/// negative, or the number of bodies is 0 or above [`MAX_BODIES`].
 pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
-/// Parses CSV text with at most `most` bodies. An error consists of the line number, starting at 1, and a description.
+/// Parses CSV text with at most `most` bodies. On error, returns the 1-based line number and a description.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.
@@ -38,10 +38,10 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     })
 }
 
-/// Writes `bodies` as CSV to `file`, which [`OutputFile`](crate::base::files::OutputFile) can provide.
+/// Writes `bodies` to `file` as CSV.
 ///
-/// Every number is written as the shortest text that parses to the same bits. The velocity of a quarantined body (see
-/// [`Bodies`]) is written as `NaN`; [`load`] refuses such a file and names the line.
+/// Every number is written as the shortest text that parses back to the same bits. The velocity of a quarantined body
+/// (see [`Bodies`]) is written as `NaN`; [`load`] rejects such a file and names the line.
 ///
 /// # Errors
 /// Returns an error if writing to `file` fails.

@@ -10,37 +10,37 @@ use crate::base::error::Plain;
 use crate::base::flow::Walls;
 use crate::base::state::State;
 
-/// A scene: the state that a simulation starts from, and how it is presented.
+/// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]
 pub struct Scene {
-    /// Name of a built-in scene for `--scene`, or name of the scene's file.
+    /// Name of the scene: for a built-in scene, the name to pass to `--scene`; for any other scene, the name of its file.
     pub name: String,
     /// Title of the scene in the gallery.
     pub title: String,
     /// One-line description of the scene.
     pub summary: String,
-    /// Parameters that suit the scene, as pairs of key and value in the format of `--set`.
+    /// Parameters for the scene, as key-value pairs in the format of `--set`.
     pub params: Vec<(String, String)>,
-    /// Number of bodies or cells if the scene fixes the number; `None` if the user may choose.
+    /// Fixed number of bodies or cells; `None` if the user may choose the number.
     pub bodies: Option<usize>,
-    /// Default number of steps of a run; `None` if the scene's file does not set a number.
+    /// Default number of steps in a run; `None` if the scene does not set one.
     pub steps: Option<u32>,
-    /// Maximum number of steps per picture, set by scenes with a small time step; `None` means the mode's default.
+    /// Maximum number of steps per picture; `None` means the mode's default. Scenes with a small time step set a higher maximum.
     pub pace: Option<u32>,
-    /// Where the bodies or the fluid of the scene come from.
+    /// Source of the scene's bodies or fluid.
     pub origin: Origin,
     /// Thumbnail in PNG format; empty if the scene has no thumbnail.
     pub thumbnail: &'static [u8],
 }
 
-/// Where the bodies or the fluid of a scene come from.
+/// Source of a scene's bodies or fluid.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// A generator that makes any number of bodies or cells, with its arguments.
+    /// A generator and its arguments.
     Made(&'static Generator, Arguments),
     /// Bodies that were read from a file.
     Bodies(Arc<Bodies>),
-    /// Bodies on Kepler orbits, with speeds for G = 1 that are scaled to the current G.
+    /// Bodies on Kepler orbits. Their speeds are stored for G = 1 and scaled to the current G.
     Orbits(Arc<Orbits>),
     /// A fluid at rest between walls that were read from a file.
     Walls(Arc<Walls>),
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Scene {
     }
 }
 
-/// Compares scenes by address, so a file that is read twice gives two different scenes.
+/// Compares scenes by address, so reading a file twice yields two unequal scenes.
 impl PartialEq for Scene {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -66,14 +66,14 @@ impl Scene {
         self.name.replace(['/', '\\', ':'], "-")
     }
 
-    /// Creates a scene that starts from `bodies`, which were read from a file.
+    /// Creates a scene from `bodies` that were read from a file.
     pub fn of_bodies(name: impl Into<String>, bodies: impl Into<Arc<Bodies>>) -> Arc<Self> {
         let bodies = bodies.into();
         let count = bodies.len();
         Self::of(name.into(), "bodies from a file", count, Origin::Bodies(bodies), None)
     }
 
-    /// Creates a scene with a fluid at rest between `walls`. The default number of steps of a run is `steps`.
+    /// Creates a scene with a fluid at rest between `walls`. A run has `steps` steps by default.
     pub fn of_walls(name: impl Into<String>, walls: impl Into<Arc<Walls>>, steps: u32) -> Arc<Self> {
         let walls = walls.into();
         let cells = walls.cells();
@@ -115,7 +115,7 @@ impl Scene {
 pub(crate) const MOST_NAME: usize = 200;
 pub(super) const MOST_SUMMARY: usize = 1000;
 
-/// Returns at most `most` characters of a text from a file, with control characters escaped, for display.
+/// Prepares text from a file for display: keeps at most `most` characters, and escapes control characters.
 pub(crate) fn label(text: &str, most: usize) -> String {
     Plain(text, most).to_string()
 }

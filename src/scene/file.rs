@@ -45,11 +45,11 @@ pub const EXTENSION: &str = "toml";
 pub struct SceneFile {
     /// Name of the mode that the scene is for.
     pub mode: String,
-    /// The scene in the file. Its parameters are not checked yet, because only the mode can check them.
+    /// The scene in the file. Its parameters have not been validated, because only the mode can validate them.
     pub scene: Scene,
-    /// Number of bodies to start with; `None` if the file sets no number or the scene has a fixed number.
+    /// Number of bodies to start with; `None` if the file does not set one or the scene has a fixed number.
     pub bodies: Option<usize>,
-    /// Seed of the random numbers; `None` if the file sets no seed.
+    /// Seed of the random numbers; `None` if the file does not set one.
     pub seed: Option<u64>,
 }
 
@@ -68,7 +68,6 @@ struct Contents {
     /// Characteristic length for the Reynolds number, in cells.
     length: Option<f32>,
     steps: Option<u32>,
-    /// Maximum number of steps per picture, set by scenes with a small time step.
     pace: Option<u32>,
     bodies: Option<String>,
     orbits: Option<String>,
@@ -81,7 +80,7 @@ struct Contents {
     start: Chosen,
 }
 
-/// Section `[start]` of a scene file: choices in the panel other than the scene and its parameters.
+/// Section `[start]` of a scene file: the number of bodies and the seed chosen in the panel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
@@ -115,7 +114,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. If `origin` is given, it replaces the bodies or the fluid in the text.
+/// Parses the text of a scene file called `name`. If `origin` is given, it replaces the bodies or fluid that the text describes.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -173,12 +172,12 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     })
 }
 
-/// Returns an error, without a line number, for an invalid scene; `what` describes the mistake.
+/// Returns the error for an invalid scene, without a line number; `what` describes the mistake.
 fn wrong(what: impl Into<String>) -> Error {
     Error::Scene { line: None, what: what.into() }
 }
 
-/// Returns where the scene's bodies or fluid come from, according to the contents of the scene file.
+/// Returns the source of the scene's bodies or fluid, as described by `contents`.
 fn origin_of(contents: &Contents) -> Result<Origin> {
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
     let known = generators(mode).ok_or_else(|| {
@@ -229,7 +228,7 @@ fn generators(mode: &str) -> Option<&'static [Generator]> {
     }
 }
 
-/// Parses a grid of `#` (solid) and `.` (free) cells, top row first. An error consists of the line number and a description.
+/// Parses a grid of `#` (solid) and `.` (free) cells, top row first. On error, returns the 1-based line number and a description.
 fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
         return Err((1, "length must be a number above 0".to_owned()));
@@ -266,8 +265,8 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     Ok(walls)
 }
 
-/// Returns the text of a scene file for `scene` with the current parameters, the number of bodies and the seed. Refuses
-/// bodies with non-finite values, because a file with such bodies could not be read.
+/// Returns the text of a scene file for `scene` with the given parameters, number of bodies and seed. Rejects bodies with
+/// non-finite values, because such a file could not be read back.
 pub(crate) fn text(
     scene: &Scene,
     mode: &str,
@@ -293,7 +292,7 @@ pub(crate) fn text(
     written(&contents)
 }
 
-/// Returns the text of a scene file for `scene`, but without its bodies and walls. [`complete`] parses such text.
+/// Returns the text of a scene file for `scene` without its bodies or walls, which the caller of [`complete`] must supply.
 pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })
@@ -361,14 +360,14 @@ fn drawn(walls: &Walls) -> String {
 
 fn toml_value(value: params::ParamValue) -> Value {
     match value {
-        // Uses the shortest decimal that parses to the same number: 0.05 and not 0.05000000074505806.
+        // Uses the shortest decimal that parses back to the same number: 0.05 rather than 0.05000000074505806.
         params::ParamValue::Float(x) => Value::Float(x.to_string().parse().unwrap_or(x.into())),
         params::ParamValue::Flag(on) => Value::Boolean(on),
         params::ParamValue::Option(name) => Value::String(name.to_owned()),
     }
 }
 
-/// Returns the number, starting at 1, of the line that contains the byte at offset `byte`.
+/// Returns the 1-based number of the line that contains the byte at offset `byte`.
 pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     before.iter().filter(|letter| **letter == b'\n').count() as u64 + 1

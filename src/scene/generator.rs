@@ -8,23 +8,23 @@ use crate::base::error::{Error, Result};
 use crate::base::params::ParamValues;
 use crate::base::state::State;
 
-/// Input to a generator, which is a function that makes a scene's bodies or fluid.
+/// Input to [`Generator::make`], in addition to the generator's arguments.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
     /// Number of bodies to make, at least 1; for a fluid, the approximate number of cells.
     pub bodies: usize,
-    /// Seed of the random numbers. The same seed gives the same bodies in every version and on every platform.
+    /// Seed of the random numbers. The same seed produces the same bodies in every version and on every platform.
     pub seed: u64,
     /// Parameters of the mode; for example, orbital speeds depend on `g` and `eps`.
     pub params: &'a ParamValues,
 }
 
-/// A generator of scenes: a function that makes bodies, or a fluid between walls, and the arguments that it accepts.
+/// A generator: a function that makes a scene's bodies or fluid, and the arguments that scene files may set.
 #[derive(Debug)]
 pub struct Generator {
     /// Name of the generator in scene files.
     pub name: &'static str,
-    /// Arguments of the generator that a scene file may set.
+    /// Arguments that a scene file may set.
     pub arguments: &'static [Argument],
     /// Function that makes the initial state.
     pub make: fn(&Setup, &Arguments) -> State,
@@ -52,7 +52,7 @@ impl Argument {
 pub struct Arguments(BTreeMap<&'static str, f64>);
 
 impl Arguments {
-    /// Combines the values in `given` with the defaults of all other arguments of `generator`. Rejects invalid arguments.
+    /// Combines the values in `given` with the defaults of all other arguments of `generator`. Rejects invalid names and values.
     pub(crate) fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();

@@ -1,6 +1,6 @@
 //! Reads text files line by line, with a limit on the length of a line, and line numbers for errors.
 //!
-//! Windows line ends, a byte order mark, leading and trailing whitespace, and empty lines are accepted.
+//! Windows line endings, a byte order mark, leading and trailing whitespace, and empty lines are accepted.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,10 +9,10 @@ use std::path::Path;
 use crate::base::error::{Error, Result};
 use crate::base::files;
 
-/// Maximum length of a line in bytes. Seven `f32` in decimal notation take less than 128 bytes.
+/// Maximum length of a line in bytes. Seven `f32` values in decimal notation take less than 128 bytes.
 const MAX_LINE: usize = 1024;
 
-/// The reason why reading a text file failed.
+/// An error that occurred while reading a text file.
 pub(super) enum Fault {
     /// An I/O error of the operating system.
     Io(io::Error),
@@ -20,11 +20,11 @@ pub(super) enum Fault {
     At(u64, String),
 }
 
-/// Reads a text line by line, and skips empty lines.
+/// Reads text line by line, skipping empty lines.
 pub(super) struct Lines<R> {
     input: R,
     line: Vec<u8>,
-    /// Number of the last line that was read; 0 before the first line is read.
+    /// Number of the current line, counted from 1; 0 before the first line is read.
     pub number: u64,
 }
 
@@ -46,12 +46,12 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Returns an error for the last line that was read; `what` describes the mistake.
+    /// Returns an error in the current line; `what` describes the mistake.
     pub(super) fn wrong(&self, what: impl Into<String>) -> Fault {
         Fault::At(self.number.max(1), what.into())
     }
 
-    /// Reads the next line that is not empty, or returns false at the end of the text.
+    /// Advances to the next non-empty line. Returns false at the end of the text.
     pub(super) fn advance(&mut self) -> Result<bool, Fault> {
         loop {
             self.line.clear();
@@ -73,7 +73,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Returns the last line that was read, without leading or trailing whitespace.
+    /// Returns the current line without leading or trailing whitespace.
     pub(super) fn text(&self) -> &str {
         let text = std::str::from_utf8(&self.line).unwrap_or_default();
         let text = if self.number == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
@@ -81,7 +81,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the first 40 characters of a text from a file, quoted and escaped for display.
+/// Returns the first 40 characters of `text`, quoted and escaped for display.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     let shown: String = text.chars().take(SHOWN).collect();

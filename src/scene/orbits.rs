@@ -5,7 +5,7 @@
 //! scene's units with G = 1. Angles are in degrees: inclination, longitude of the ascending node, argument of the
 //! pericentre, mean anomaly. Lines that start with # are comments.
 //!
-//! Sines come from `libm`, which rounds alike on every platform.
+//! Sines and cosines come from `libm`, which rounds identically on every platform.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::base::bodies::Bodies;
 const MAX_BODIES: usize = 1 << 20;
 /// Number of fields in a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
-/// Number of iterations needed to solve Kepler's equation to the last digit for any eccentricity below 0.999.
+/// Number of iterations that solve Kepler's equation to the last digit for any eccentricity below 0.999.
 const ROUNDS: usize = 60;
 
 /// Bodies on Kepler orbits, and the text that describes the orbits.
@@ -30,7 +30,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Parses text with one body per line. An error consists of the line number, starting at 1, and a description.
+    /// Parses text with one body per line. On error, returns the 1-based line number and a description.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();
@@ -93,7 +93,7 @@ impl Orbits {
     }
 }
 
-/// Parses a number from −1e12 to 1e12, a range that is safe from overflow in `f32`.
+/// Parses a number from −1e12 to 1e12; this range prevents overflow in `f32`.
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.abs() <= 1e12 => Ok(x),
@@ -101,7 +101,7 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns the position and velocity on an orbit with the given elements around a mass at rest at the origin, at G = 1.
+/// Returns the position and velocity of a body on an orbit with the given elements around a mass at rest at the origin.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
     // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.

@@ -1,8 +1,8 @@
 //! Random numbers that are the same in every version and on every platform.
 //!
-//! Only the raw words of the ChaCha8 stream are used, and all derived numbers use only `+ − × ÷ √`, which IEEE 754 rounds in
-//! one way. Bodies therefore do not depend on the version of `rand` or on a platform's `sin` and `ln`: directions come from
-//! rejection instead of angles, and powers from order statistics instead of `powf`.
+//! Only the raw words of the ChaCha8 stream are used, and all derived numbers use only `+ − × ÷ √`, whose rounding is
+//! fixed by IEEE 754. Bodies therefore do not depend on the version of `rand` or on a platform's `sin` and `ln`:
+//! directions come from rejection instead of angles, and powers from order statistics instead of `powf`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -30,18 +30,18 @@ impl Random {
         2.0 * self.unit() - 1.0
     }
 
-    /// Returns the cube root of a uniform random number, which has the distribution of the largest of three uniform numbers.
+    /// Returns a random number distributed like the cube root of a uniform random number: the largest of three uniform numbers.
     pub(super) fn cube_root(&mut self) -> f64 {
         self.unit().max(self.unit()).max(self.unit())
     }
 
     /// Returns a random number with a bell-shaped distribution of mean 0, variance 1 and range ±√12: a scaled sum of four
-    /// uniform numbers. Unlike a normal deviate, the number is never a far outlier.
+    /// uniform numbers. Unlike a normal deviate, it is never a far outlier.
     pub(super) fn bell(&mut self) -> f64 {
         3f64.sqrt() * (self.signed() + self.signed() + self.signed() + self.signed()) / 2.0
     }
 
-    /// Returns a uniform random point in the unit ball of `D` dimensions, except within 0.001 of the centre.
+    /// Returns a uniform random point in the `D`-dimensional unit ball, at least 0.001 away from the centre.
     pub(super) fn ball<const D: usize>(&mut self) -> [f64; D] {
         loop {
             let point = std::array::from_fn(|_| self.signed());
@@ -52,7 +52,7 @@ impl Random {
         }
     }
 
-    /// Returns a unit vector with a uniformly distributed random direction.
+    /// Returns a unit vector in a uniformly distributed random direction.
     pub(super) fn direction<const D: usize>(&mut self) -> [f64; D] {
         let point = self.ball();
         let length = norm2(&point).sqrt();

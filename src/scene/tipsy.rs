@@ -1,9 +1,9 @@
 //! Reads bodies from Tipsy files, the format of PKDGRAV, GASOLINE and ChaNGa (N-Body Shop, University of Washington).
 //!
-//! The header has 32 bytes: the time as f64; as u32 the number of particles, the number of dimensions, and the
-//! numbers of gas, dark and star particles; four unused bytes. Then follow the gas particles with 12 f32 each, the
-//! dark ones with 9, and the stars with 11; each starts with mass, position and velocity. The "standard" form is
-//! big-endian, the "native" form little-endian; the number of dimensions tells them apart. Units are not converted.
+//! The header has 32 bytes: the time as f64; as u32 the number of particles, the number of dimensions, and the numbers of
+//! gas, dark and star particles; four unused bytes. The gas particles follow, with 12 f32 each, then the dark ones with 9
+//! and the stars with 11; each starts with mass, position and velocity. The "standard" form is big-endian, the "native"
+//! form little-endian; the number of dimensions tells them apart. Units are not converted.
 
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = HEADER + 48 * MAX_BODIES as u64;
 /// Number of f32 values in a gas particle, a dark matter particle and a star particle.
 const FIELDS: [u64; 3] = [12, 9, 11];
 
-/// Reads all bodies from the Tipsy file `path`, whether gas, dark matter or stars.
+/// Reads all bodies (gas, dark matter and stars) from the Tipsy file `path`.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if the file's length contradicts its header,

@@ -11,11 +11,11 @@ use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 
 /// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Fraction of the host's computing time that checks may use. The fraction is small because a CPU device uses the same cores.
+/// Fraction of the host's computing time that checks may use. It is small because a CPU device uses the same cores.
 const SHARE: f64 = 0.02;
 /// Smallest number of bodies in a check. If even a check of this size takes longer than [`SHARE`] allows, checks are made less often.
 const LEAST: usize = 32;
-/// Assumed time to check a pair of bodies, in seconds, until the first check has measured it.
+/// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured it.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
 /// Result of an accuracy check.
@@ -31,10 +31,10 @@ pub(super) struct AccuracyCheck {
     /// Channel that receives the result of the running check, and a token. Dropping the token cancels the check.
     running: Option<(Receiver<Verdict>, Arc<()>)>,
     next: Instant,
-    /// Largest fraction of the time for which the checking thread may run: [`SHARE`] times the number of cores.
+    /// Largest fraction of the time that the checking thread may run: [`SHARE`] times the number of cores.
     share: f64,
     seconds_per_pair: f64,
-    /// Relative error that the last check of the current variant found, if any.
+    /// Relative error found by the last check of the current variant, if any.
     pub(super) relative_error: Option<f64>,
 }
 
@@ -54,13 +54,13 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time. Checking one requires computing `pairs` pairs.
+    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time. Each of them requires computing `pairs` pairs.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
-    /// Starts checking `sample`, which requires computing `pairs` pairs. `cost` is the time by which taking the sample delayed the steps.
+    /// Starts checking `sample`, which requires computing `pairs` pairs. Taking the sample delayed the steps by `cost`.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());
@@ -91,13 +91,13 @@ impl AccuracyCheck {
                     self.next.max(Instant::now() + took.mul_f64(1.0 / self.share).saturating_sub(took));
             }
             Err(TryRecvError::Empty) => return,
-            // The thread panicked, which was already printed.
+            // The thread panicked; the panic was already printed.
             Err(TryRecvError::Disconnected) => {}
         }
         self.running = None;
     }
 
-    /// Cancels the running check and forgets the last result, because the simulation changed.
+    /// Cancels the running check and discards the last result.
     pub(super) fn forget(&mut self) {
         (self.running, self.relative_error) = (None, None);
     }
@@ -113,7 +113,7 @@ impl AccuracyCheck {
 pub(super) struct VariantLog(Vec<(&'static str, usize, Rung)>);
 
 impl VariantLog {
-    /// Records the speed and accuracy of the current variant, then copies all records for the same mode and number of bodies to `stats`.
+    /// Records the speed and accuracy of the current variant, then copies all records with the same mode and number of bodies to `stats`.
     pub(super) fn note(&mut self, stats: &mut Stats) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;

@@ -11,16 +11,16 @@ use crate::base::error::{Error, Result};
 use crate::engine::Engine;
 use crate::engine::snapshot::{EXTENSION, Snapshot};
 
-/// Message to the user after saving a flow that has blown up and cannot continue.
+/// Message shown after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
 
 /// State of the simulation's thread when it ends.
 pub(super) struct Ending {
-    /// Whether some steps of the current frame have not been computed yet.
+    /// Whether a burst of steps has started but is not complete.
     pub is_bursting: bool,
     /// Whether the thread ends because of an error.
     pub has_failed: bool,
-    /// Files that the user asked for and that have not been written yet, each with its camera position.
+    /// Requested files that have not been written yet, each with its camera position.
     pub requested: Vec<(PathBuf, String)>,
     /// Last camera position, if there is a window.
     pub view: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Ending {
     pub deadline: Instant,
 }
 
-/// Writes snapshots, to the autosave file or to files that the user names.
+/// Writes snapshots to the autosave file or to files that the user names.
 #[derive(Default)]
 pub(super) struct Autosave {
     writer: Option<JoinHandle<()>>,
@@ -138,7 +138,7 @@ impl Autosave {
         self.file.as_ref().is_some_and(|(file, _)| file == path)
     }
 
-    /// Records that a write to `path` is starting. Returns whether this is the first autosave of this run.
+    /// Records the start of a write if `path` is the autosave file. Returns whether this is the first autosave of the run.
     fn begin(&mut self, path: &Path) -> bool {
         self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
     }
@@ -154,7 +154,7 @@ fn moment(engine: &Engine) -> Moment {
     (engine.generation(), engine.clock().0, engine.changes())
 }
 
-/// Writes `snapshot` to `file`. If `is_first`, first calls [`set_aside`] with the autosave file `path`.
+/// Writes `snapshot` to `file`. If `is_first` is true, first calls [`set_aside`] for the autosave file `path`.
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;
@@ -162,7 +162,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
     snapshot.save(file)
 }
 
-/// Creates the folder of the autosave file `path`, and renames the file that an earlier run left to its [`previous`] name.
+/// Creates the folder of the autosave file `path`, and renames the save of an earlier run, if any, to the path that [`previous`] returns.
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
@@ -173,7 +173,7 @@ fn set_aside(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path that the autosave of an earlier run is renamed to.
+/// Returns the path to which a new run renames the autosave `path` of an earlier run.
 pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }
@@ -183,7 +183,7 @@ pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
-/// Returns the newest file that an earlier run left: its crash save, its autosave `path`, or the autosave renamed by a later run.
+/// Returns the newest file left by an earlier run, if any: its crash save, its autosave `path`, or an autosave that a later run renamed.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
 }

@@ -41,11 +41,11 @@ pub struct Stats {
     pub work_in_step: f64,
     /// Number of steps between the last two frames.
     pub steps_per_frame: u32,
-    /// Steps per second of wall-clock time, over about the last second.
+    /// Steps per second of wall-clock time, averaged over about the last second.
     pub steps_per_second: f64,
     /// Device time of one step, in ms; measured with profiling events if the device supports them.
     pub device_ms_per_step: f64,
-    /// Fraction of the time that the device spent computing steps, over about the last second.
+    /// Fraction of the time that the device spent computing steps, averaged over about the last second.
     pub device_busy: f64,
     /// Fraction of the time that the device spent computing steps since the simulation's thread started, including pauses.
     #[serde(skip)]
@@ -67,7 +67,7 @@ pub struct Stats {
     pub changes: u64,
     /// Whether the simulation runs.
     pub running: bool,
-    /// Step that the simulation is seeking; `None` if no seek is in progress.
+    /// Target step of the current seek; `None` if no seek is in progress.
     pub goal: Option<u64>,
     /// Name of the device that computes the steps, or of the first such device if there are several.
     pub device: Arc<str>,
@@ -84,7 +84,7 @@ pub struct Stats {
     pub ladder: Vec<Rung>,
     /// Number of bodies that are not drawn because their values are not finite.
     pub nonfinite: usize,
-    /// Data to plot: the step number and the recorded value of selected steps since the scene began.
+    /// Points to plot: the step number and the recorded value for a selection of the steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }
@@ -112,7 +112,7 @@ impl Stats {
         (seconds > 0.0).then(|| self.work_in_step / seconds)
     }
 
-    /// Returns the device's speed as a fraction of [`Stats::limit`], or `None` if either is unknown.
+    /// Returns the device's speed as a fraction of [`Stats::limit`], or `None` if the speed or the limit is unknown.
     pub fn share_of_limit(&self) -> Option<f64> {
         Some(self.device_work_per_second()? / self.limit?)
     }

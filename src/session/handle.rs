@@ -61,13 +61,13 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the newest frame without letting the simulation produce another one; only [`Session::frame`] does that.
+    /// Returns the newest frame. Unlike [`Session::frame`], does not let the simulation produce the next frame.
     pub fn newest(&mut self) -> &Frame {
         self.has_new_frame |= self.frames.update();
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the last frame that [`Session::frame`] or [`Session::newest`] returned.
+    /// Returns the same frame as the last call to [`Session::frame`] or [`Session::newest`].
     pub fn shown(&mut self) -> &Frame {
         self.frames.output_buffer_mut()
     }
@@ -91,7 +91,7 @@ impl Session {
         self.notices()
     }
 
-    /// Ends the simulation and waits for its thread. `view` is the last camera position, if there is a window.
+    /// Ends the simulation and waits for its thread. `view` is the last camera position; `None` without a window.
     pub fn end(&mut self, view: Option<String>) {
         self.send(Command::Quit(view));
         if let Some(worker) = self.worker.take() {

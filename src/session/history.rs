@@ -22,7 +22,7 @@ struct Series {
 pub(super) struct History(HashMap<&'static str, Series>);
 
 impl History {
-    /// Adds the values of the steps up to `step` to the history of a mode.
+    /// Adds `values`, one for each of the last steps up to `step`, to the history of a mode.
     pub(super) fn note(&mut self, mode: &'static str, generation: u64, step: u64, values: &[f32]) {
         if values.is_empty() {
             return;
@@ -45,7 +45,7 @@ impl History {
         }
     }
 
-    /// Returns the step and value of each point of a mode, or no points if they were not recorded in the run `generation`.
+    /// Returns the step and value of each point that a mode recorded in the run `generation`.
     pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let series = self.0.get(mode).filter(|series| series.generation == generation);
         series.map(|series| series.points.clone()).unwrap_or_default()

@@ -12,18 +12,18 @@ use crate::modes::ModeInfo;
 /// Time between two parts of a measurement. Each part takes only about 10 ms, so that the animation does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// The measured limit of each mode, and unfinished measurements.
+/// The measured speed limit of each mode, and unfinished measurements.
 pub(super) struct LimitProbe {
     modes: Vec<(&'static ModeInfo, State)>,
     next_turn: Instant,
-    /// The thread that builds the kernel of a measurement, or that built the last one.
+    /// The thread that builds, or has built, the most recent kernel for a measurement.
     builder: Option<JoinHandle<()>>,
 }
 
 enum State {
     Building(Receiver<Result<Probe>>),
     Timing(Box<Probe>),
-    /// Measured limit in pairs or cells per second; `None` if the measurement failed.
+    /// Measured speed limit in pairs or cells per second; `None` if the measurement failed.
     Known(Option<f64>),
 }
 
@@ -32,7 +32,7 @@ impl LimitProbe {
         Self { modes: Vec::new(), next_turn: Instant::now() + EVERY, builder: None }
     }
 
-    /// Returns the limit of a mode in pairs or cells per second, or `None` if it is not known.
+    /// Returns the speed limit of a mode in pairs or cells per second, or `None` if it is unknown.
     pub(super) fn limit(&self, info: &'static ModeInfo) -> Option<f64> {
         self.modes.iter().find_map(|(mode, state)| match state {
             State::Known(limit) if *mode == info => *limit,
@@ -57,7 +57,7 @@ impl LimitProbe {
         }
     }
 
-    /// Starts building the kernel that measures the limit. Returns false, because the measurement cannot begin yet.
+    /// Starts building the kernel that measures the speed limit. Returns false, because the measurement cannot begin yet.
     fn build(&mut self, device: Device, info: &'static ModeInfo) -> bool {
         let (sender, probe) = bounded(1);
         let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
@@ -96,7 +96,7 @@ impl State {
 }
 
 impl Drop for LimitProbe {
-    /// Waits for the thread that builds a kernel, because some drivers crash if a build is running while the program ends.
+    /// Waits for the thread that builds a kernel, because some drivers crash if the program exits during a build.
     fn drop(&mut self) {
         if let Some(builder) = self.builder.take() {
             // A panic of the thread was already printed.

@@ -26,7 +26,7 @@ pub enum Command {
     Seek(Option<u64>),
     /// Restart the scene from its first step.
     Restart,
-    /// Select the body with this index, whose properties each frame then reports; `None` ends the selection.
+    /// Select the body with this index and report its properties in each frame; `None` clears the selection.
     Select(Option<usize>),
     /// Apply a manual edit to the bodies.
     Edit(Edit),
@@ -104,7 +104,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, which makes the current steps unnecessary. `reseeds` decides this for configurations.
+    /// Returns whether the command replaces the bodies, which makes the current steps unnecessary. For a configuration, `reseeds` decides.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -123,7 +123,7 @@ pub struct Save {
     pub view: String,
 }
 
-/// Identifies a moment of the simulation by `generation`, `step` and `changes` of [`Stats`](super::frame::Stats).
+/// Identifies a moment of the simulation by the values of `generation`, `step` and `changes` in [`Stats`](super::frame::Stats).
 pub type Moment = (u64, u64, u64);
 
 /// Messages from the simulation's thread to the window. Frames are sent separately.
@@ -162,7 +162,7 @@ pub enum Notice {
     },
     /// The simulation paused because it cannot continue in the current direction of time.
     Paused {
-        /// Why the simulation paused, as a sentence for the user.
+        /// A sentence that tells the user why the simulation paused.
         text: &'static str,
         /// The current configuration, which is paused.
         current: Box<Config>,
@@ -191,7 +191,7 @@ pub enum Notice {
     ResumeRefused(Error),
     /// The points that [`Command::Capture`] requested.
     Captured(Box<Capture>),
-    /// Edited kernels are now in use. If they were rejected with an error, the previous kernels stay in use.
+    /// Edited kernels were accepted, or were rejected with an error, in which case the previous kernels stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
     /// Completed fraction of a study, from 0 to 1, and its latest measurement.
     StudyProgress(f32, Trial),
@@ -220,7 +220,7 @@ pub struct ReplacedKernels {
 pub struct FilmFrame {
     /// Number that identifies the film.
     pub film: u64,
-    /// Steps to compute before the frame.
+    /// Number of steps to compute before the frame.
     pub steps: u32,
 }
 
@@ -254,7 +254,7 @@ impl Notifier {
         Self { notices, wake: Arc::new(wake) }
     }
 
-    /// Sends a notice to the window. If the window no longer exists, the notice is dropped.
+    /// Sends a notice to the window and wakes it. If the window no longer exists, the notice is dropped.
     pub(super) fn send(&self, notice: Notice) {
         let _ = self.notices.send(notice);
         self.wake();

@@ -12,7 +12,7 @@ pub(super) struct RateCounter {
     /// Time, step number and total device seconds of each sample within [`WINDOW`].
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Total device time from `start` to the last sample, in seconds; `elapsed` is the wall-clock time of the same period.
+    /// Total device time from `start` to the last sample, in seconds; `elapsed` is the wall-clock time over the same period.
     seconds: f64,
     elapsed: f64,
 }
@@ -32,7 +32,7 @@ impl RateCounter {
         Self { notes: VecDeque::new(), start: Instant::now(), seconds: 0.0, elapsed: 0.0 }
     }
 
-    /// Forgets all samples, because the cost of a step changed.
+    /// Discards all samples. Called when the cost of a step changes.
     pub(super) fn reset(&mut self) {
         self.notes.clear();
     }

@@ -13,7 +13,7 @@ use crate::engine::tuning::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 
-/// A mouse tool. In modes with bodies, it determines what dragging over the picture with the left mouse button does.
+/// A mouse tool. In modes with bodies, it determines the effect of dragging in the picture with the left mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tool {
     /// Dragging rotates the view, and clicking selects a body.
@@ -201,7 +201,7 @@ impl Action {
             )
     }
 
-    /// Returns whether the action switches to another scene or mode, which ends the report of a numerical blow-up.
+    /// Returns whether the action switches to another scene or mode and thus clears the report of a numerical blow-up.
     pub(super) fn replaces_run(&self) -> bool {
         matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
     }
@@ -242,8 +242,7 @@ impl Collector {
         }
     }
 
-    /// Adds `action` to the requested actions if `button` was clicked. Also records the button's rectangle under the name `key`
-    /// if a test has requested the rectangles.
+    /// Adds `action` to the requested actions if `button` was clicked. Also records the button as the control `key`.
     pub(super) fn button(&mut self, key: impl Display, button: &Response, action: Action) {
         self.record(key, button);
         self.actions.extend(button.clicked().then_some(action));

@@ -133,7 +133,7 @@ pub(super) struct UndoTracker {
 }
 
 impl UndoTracker {
-    /// Counts a request to undo an edit, up to a maximum of `undos`, the number of edits that can be undone.
+    /// Counts a request to undo an edit. The count never exceeds `undos`, the number of edits that can be undone.
     pub(super) fn request(&mut self, undos: usize) {
         self.requested = (self.requested + 1).min(undos);
     }

@@ -15,11 +15,11 @@ use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 /// Contents of a parameter file of the UoB-HPC teaching code: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    /// Number of columns of the grid.
+    /// Number of columns in the grid.
     pub nx: usize,
-    /// Number of rows of the grid.
+    /// Number of rows in the grid.
     pub ny: usize,
-    /// Number of steps of a run.
+    /// Number of steps in a run.
     pub steps: u32,
     /// Characteristic length for the Reynolds number, in cells.
     pub reynolds_dim: u32,
@@ -50,10 +50,10 @@ impl Case {
     }
 }
 
-/// Maximum size of a parameter file in bytes. An obstacle file may be larger by `MOST_CELL_BYTES` for each cell.
+/// Maximum size of a parameter file in bytes. An obstacle file may have `MOST_CELL_BYTES` more for each cell.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
-/// Maximum number of columns or rows of a grid.
+/// Maximum number of columns or rows in a grid.
 const MAX_SIDE: usize = 1 << 20;
 /// Accepted values for the initial mass of a cell in a parameter file.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
@@ -120,7 +120,7 @@ pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     })
 }
 
-/// Writes one line `x y u_x u_y |u| pressure blocked` per cell. A blocked cell gets the pressure of a fluid at rest.
+/// Writes one line `x y u_x u_y |u| pressure blocked` per cell. The pressure of a blocked cell is that of a fluid at rest.
 ///
 /// # Errors
 /// Returns the errors of `file`.
@@ -134,7 +134,7 @@ pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io:
     Ok(())
 }
 
-/// Writes one line per step, with the step number, starting at 0, and the mean speed after the step.
+/// Writes one line per step: the step number, counted from 0, and the mean speed after the step.
 ///
 /// # Errors
 /// Returns the errors of `file`.
@@ -157,7 +157,6 @@ fn scientific(x: f64) -> String {
     }
 }
 
-/// Phrase that describes whole numbers in error messages.
 const WHOLE: &str = "a whole number";
 
 /// Reads the next line and parses it as a number in `range`; `name` and `kind` describe the number in errors.
@@ -175,7 +174,7 @@ fn next<T: FromStr + PartialOrd + Debug>(
     parse(lines, name, lines.text(), kind, range)
 }
 
-/// Parses `text`, part of the last line that was read, as a number in `range`; `name` identifies the number in errors.
+/// Parses `text` from the current line as a number in `range`; `name` and `kind` describe the number in errors.
 fn parse<T: FromStr + PartialOrd + Debug>(
     lines: &Lines<impl BufRead>,
     name: &str,

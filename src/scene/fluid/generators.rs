@@ -5,7 +5,7 @@ use crate::base::state::State;
 use crate::scene::generator::{Generator, Setup};
 use crate::scene::random::Random;
 
-/// Number of cells for which the parameters of variable-size scenes are chosen.
+/// Number of cells for which the parameters of variable-size scenes are tuned.
 pub const CELLS: usize = 1 << 16;
 
 /// Generators that fluid scenes can use.
@@ -23,13 +23,13 @@ pub(crate) fn at_rest(setup: &Setup, walls: Walls) -> State {
     Flow::at_rest(walls, setup.params.float("density").unwrap_or(1.0), 0).into()
 }
 
-/// Returns the columns and rows of a grid with about `setup.bodies` cells that is `ratio` times as wide as it is high.
+/// Returns the numbers of columns and rows of a grid that has about `setup.bodies` cells and is `ratio` times as wide as high.
 fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
     let ny = ((setup.bodies / ratio).isqrt()).max(12);
     (ratio * ny, ny)
 }
 
-/// Returns whether row `y` is the first or the last of `ny` rows. Also works for columns.
+/// Returns whether `y` is the first or last of `ny` rows (or columns).
 fn is_side(y: usize, ny: usize) -> bool {
     y == 0 || y + 1 == ny
 }
@@ -49,9 +49,9 @@ fn channel(setup: &Setup) -> Walls {
     Walls::new(nx, ny, (ny - 2) as f32, |_, y| is_side(y, ny))
 }
 
-/// Makes a cylinder in a periodic stream without side walls. The next periodic copy of the cylinder is twelve diameters
-/// away and has little effect; side walls at this distance would speed up the vortices. With [`CELLS`] cells the Reynolds
-/// number is 100. The cylinder is slightly off the centre line, so that the vortex street starts at once.
+/// Makes a cylinder in a periodic stream without side walls. Its nearest periodic copy is twelve diameters away and has
+/// little effect; side walls at that distance would speed up the vortices. With [`CELLS`] cells, the Reynolds number is
+/// 100. The cylinder is slightly off the centre line, so that the vortex street starts at once.
 fn cylinder(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 3);
     let d = ny as f32 / 12.0;
@@ -67,7 +67,7 @@ fn backward_step(setup: &Setup) -> Walls {
     Walls::new(nx, ny, (ny / 2) as f32, |x, y| is_side(y, ny) || (x < nx / 5 && y < ny / 2))
 }
 
-/// Makes grains that fill a third of the grid. Their radii are 1/40 to 1/15 of the grid's height; grains may overlap.
+/// Makes grains that fill a third of the grid and may overlap. Their radii range from 1/40 to 1/15 of the grid's height.
 fn porous(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 2);
     let random = &mut Random::new(setup.seed);

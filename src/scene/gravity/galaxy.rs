@@ -12,7 +12,7 @@ use super::plummer;
 use crate::base::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// Share of the bodies that belong to the bulge. Bulge bodies are heavier than disc bodies, so the disc gets more bodies.
+/// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier than disc bodies, which leaves more bodies for the disc.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
@@ -36,7 +36,7 @@ pub(super) struct Galaxy {
 }
 
 impl Galaxy {
-    /// Creates a galaxy from its mass, the share of the mass in the bulge, and the scale radius `a` of the disc.
+    /// Creates a galaxy from its mass, the fraction of the mass in the bulge, and the scale radius `a` of the disc.
     pub(super) fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
         Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
@@ -54,8 +54,8 @@ impl Galaxy {
         [omega2, 4.0 * omega2 + r * r * slope]
     }
 
-    /// Returns the square of the escape speed at distance r, which scales the speeds of bulge bodies. Treats the total force
-    /// of bulge and disc as the force of a Plummer sphere, so that the square is 2M/B, where Ω² = M/B³.
+    /// Returns the squared escape speed at distance `r`, which sets the scale of the speeds in the bulge. Treats the
+    /// combined force of bulge and disc as the force of a Plummer sphere with Ω² = M/B³; the result is 2M/B.
     fn escape2(&self, r: f64) -> f64 {
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         2.0 * self.frequencies2(r)[0] * b2
@@ -66,7 +66,7 @@ impl Galaxy {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
         let disc = n - bulge;
-        // A single body has all the mass.
+        // A single body has the whole mass.
         let bulge_mass = if disc == 0 { self.bulge + self.disc } else { self.bulge };
         for _ in 0..bulge {
             let r = self.b * plummer::radius(random);

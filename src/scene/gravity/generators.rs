@@ -40,10 +40,10 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "figure-eight", arguments: &[], make: figure_eight },
 ];
 
-/// Accepted range of generator arguments that are lengths, in N-body units.
+/// Accepted range for generator arguments that are lengths, in N-body units.
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
-/// Calls `make` for bodies at G = 1, scales their velocities to the current G, and moves the centre of mass to the origin.
+/// Creates bodies for G = 1 with `make`, scales their velocities to the current G, and moves the centre of mass to the origin.
 fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> State {
     let law = Law::of(setup.params);
     let mut bodies = make(setup.bodies, law, &mut Random::new(setup.seed));
@@ -52,16 +52,16 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
     bodies.to_f32().into()
 }
 
-/// Makes a disc around a bulge that also stands for the dark halo. With less than half of the mass in the bulge, the disc
-/// would turn into a bar within two rotations; with more, the disc stays round and grows many arms.
+/// Makes a disc around a bulge that also stands in for the dark halo. With less than half of the mass in the bulge, the
+/// disc would turn into a bar within two rotations; with more, the disc stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
     finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random))
 }
 
-/// Makes two galaxies on a parabolic orbit; as point masses, they would pass at the distance `pericentre`. The first galaxy
-/// has the fraction `share` of the mass. Both galaxies spin in the direction of the orbit, which makes long tails (Toomre
-/// and Toomre 1972, ApJ 178, 623). They are tilted by 22.6° and 53.1°.
+/// Makes two galaxies on a parabolic orbit. Two point masses on this orbit would pass each other at the distance
+/// `pericentre`. The first galaxy has the fraction `share` of the mass. Both galaxies spin in the direction of the orbit,
+/// which produces long tails (Toomre and Toomre 1972, ApJ 178, 623). The discs are tilted by 22.6° and 53.1°.
 fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
     let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
@@ -88,12 +88,12 @@ pub(crate) fn orbiting(setup: &Setup, orbits: &Orbits) -> State {
     finish(setup, |_, _, _| orbits.bodies.clone())
 }
 
-/// Makes a uniform cube of side 2 at rest. A ball of the same density would collapse within the time π/2·√(R³/2GM) ≈ 1.5.
+/// Makes a uniform cube of side 2 at rest. A ball of the same density would collapse after a time of π/2·√(R³/2GM) ≈ 1.5.
 fn cube(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed())))
 }
 
-/// Makes a uniform ball of radius 1 at rest. The ball collapses within the time π/2·√(R³/2GM) ≈ 1.1.
+/// Makes a uniform ball of radius 1 at rest. The ball collapses after a time of π/2·√(R³/2GM) ≈ 1.1.
 fn ball(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |n, _, random| at_rest(n, || random.ball()))
 }
@@ -104,7 +104,7 @@ fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
     bodies
 }
 
-/// Makes a heavy body and a uniform annulus around it. With only 1 % of the mass, the annulus is light enough to last.
+/// Makes a heavy body inside a uniform annulus. The annulus has only 1 % of the mass, which makes it light enough to last.
 fn ring(setup: &Setup, _: &Arguments) -> State {
     const MASS: f64 = 0.01;
     const INNER2: f64 = 0.85 * 0.85;
@@ -123,7 +123,7 @@ fn ring(setup: &Setup, _: &Arguments) -> State {
     })
 }
 
-/// Makes masses ¾ and ¼ at the distance 1, on circular orbits under the softened force; see [`two_body_period`].
+/// Makes bodies of mass ¾ and ¼ at a distance of 1, on circular orbits under the softened force; see [`two_body_period`].
 fn two_body(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |_, law, _| {
         let v = law.omega2(1.0).sqrt();
@@ -135,7 +135,7 @@ fn two_body(setup: &Setup, _: &Arguments) -> State {
 }
 
 /// Returns the period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1. Here s is the softened force divided by the
-/// distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite at G = 0.
+/// distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite if G = 0.
 pub fn two_body_period(params: &ParamValues) -> f64 {
     let law = Law::of(params);
     TAU / (law.g * law.omega2(1.0)).sqrt()
@@ -144,7 +144,7 @@ pub fn two_body_period(params: &ParamValues) -> f64 {
 /// Period of the scene `figure-eight` at G = 1. The period is proportional to 1/√G.
 pub const FIGURE_EIGHT_PERIOD: f64 = 6.325_913_98;
 
-/// Makes three bodies of mass 1 that share one path (Chenciner and Montgomery 2000, Ann. Math. 152, 881; values by Simó).
+/// Makes three bodies of mass 1 on one shared path (Chenciner and Montgomery 2000, Ann. Math. 152, 881; values by Simó).
 fn figure_eight(setup: &Setup, _: &Arguments) -> State {
     const X: [f64; 2] = [0.970_004_36, -0.243_087_53];
     const V: [f64; 2] = [-0.932_407_37, -0.864_731_46];

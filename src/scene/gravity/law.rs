@@ -22,13 +22,13 @@ impl Law {
         }
     }
 
-    /// Returns Ω² = v²/r² for a circular orbit of radius `r` around a point of mass 1, at G = 1.
+    /// Returns Ω² = v²/r² for a circular orbit of radius `r` around a point mass of 1, at G = 1.
     pub(super) fn omega2(&self, r: f64) -> f64 {
         let d2 = if self.clamp { (r * r).max(self.eps * self.eps) } else { r * r + self.eps * self.eps };
         1.0 / (d2 * d2.sqrt())
     }
 
-    /// Returns the length by which the softening blurs a mass distribution; 0 if the force is clamped.
+    /// Returns the length over which softening blurs a mass distribution; 0 if the force is clamped.
     pub(super) fn blur(&self) -> f64 {
         if self.clamp { 0.0 } else { self.eps }
     }

@@ -1,18 +1,18 @@
 //! The Plummer sphere (Plummer 1911, MNRAS 71, 460): a star cluster in equilibrium with ρ ∝ (1 + r²/a²)^(−5/2).
 //!
-//! Sampled as in Aarseth, Hénon and Wielen 1974 (A&A 37, 183): the radius from the enclosed mass, the speed by
-//! rejection from the distribution function f ∝ (−E)^(7/2).
+//! Bodies are sampled as in Aarseth, Hénon and Wielen 1974 (A&A 37, 183): the enclosed mass determines the radius, and
+//! the speed is drawn by rejection from the distribution function f ∝ (−E)^(7/2).
 
 use super::law::Law;
 use crate::base::bodies::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Maximum radius in units of the scale radius; it encloses 98.5 % of the mass of a sphere without a limit. Without this limit,
+/// Maximum radius in units of the scale radius; it encloses 98.5 % of the mass of an unlimited sphere. Without a limit,
 /// the single farthest body would determine the distance of the camera.
 const CUTOFF: f64 = 10.0;
 
-/// Returns a random radius r in units of the scale radius: M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²), t = ∛u.
+/// Returns a random radius r in units of the scale radius, from M(<r)/M = r³/(1 + r²)^(3/2) = u for uniform u: r = t/√(1 − t²), t = ∛u.
 pub(super) fn radius(random: &mut Random) -> f64 {
     loop {
         let t = random.cube_root();
@@ -23,7 +23,7 @@ pub(super) fn radius(random: &mut Random) -> f64 {
     }
 }
 
-/// Returns a random speed as a share q of the escape speed. Its probability density is ∝ q²(1 − q²)^(7/2), which is < 0.1.
+/// Returns a random speed as a fraction q of the escape speed. Its probability density is proportional to q²(1 − q²)^(7/2) < 0.1.
 pub(super) fn speed(random: &mut Random) -> f64 {
     loop {
         let (q, height) = (random.unit(), 0.1 * random.unit());
@@ -60,7 +60,7 @@ pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
 /// Returns the potential energy |V| without softening, and the virial Σ m x·∇Φ with softening, at G = M = 1.
 ///
 /// Each body is paired with the next few bodies in the list, which wraps around. Bodies are drawn independently, so these
-/// pairs are a fair sample. Up to 2048 bodies, the sums include all pairs and are exact.
+/// pairs are a fair sample. For up to 2048 bodies, the sums include all pairs and are exact.
 fn measure(bodies: &Bodies<f64>, law: Law) -> [f64; 2] {
     const PAIRS: usize = 1 << 22;
     let n = bodies.len();

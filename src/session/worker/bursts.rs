@@ -1,4 +1,4 @@
-//! Computes bursts (the steps between two frames), and seeks steps.
+//! Computes bursts (the steps between two frames), and carries out seeks.
 
 use super::thread::Worker;
 use crate::base::error::{Error, Result};
@@ -32,7 +32,7 @@ impl Worker {
         self.stepper.burst_length(self.engine.config(), situation)
     }
 
-    /// Completes the current burst of steps. Returns false if it was interrupted: by a command that replaces the bodies, or by quitting.
+    /// Completes the current burst of steps. Returns false if quitting or a command that replaces the bodies interrupts it.
     pub(super) fn complete_burst(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }

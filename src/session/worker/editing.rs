@@ -14,7 +14,7 @@ pub(super) struct Attraction {
 /// State of the selection and of edits that last longer than one command.
 #[derive(Default)]
 pub(super) struct EditState {
-    /// Index of the selected body, whose properties each frame reports; `None` without a selection.
+    /// Index of the selected body, whose properties each frame reports; `None` if no body is selected.
     pub selected: Option<usize>,
     /// `None` if the window knows the current body indices; otherwise, whether a frame with these indices has been published.
     renumbered: Option<bool>,
@@ -49,12 +49,12 @@ impl EditState {
         };
     }
 
-    /// Forgets the selection and all edits, because the bodies were replaced.
+    /// Clears the selection and all edits after the bodies have been replaced.
     pub(super) fn reset(&mut self) {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts, moves or ends the attraction by the pointer. Returns the attraction if it ended. Modes without bodies cannot start one.
+    /// Starts (if `has_bodies`), moves or ends the attraction by the pointer. Returns the attraction if it ended.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Discards the results that an edit made outdated, or reports that the edit was refused. A lost device is detected when it is next used.
+    /// Discards the results that an edit made outdated, or reports that the edit was refused. A lost device is detected at its next use.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
@@ -91,14 +91,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for the second half of the last burst and the first half of the next burst. Undo reverts the whole attraction.
+    /// Attracts the bodies for half of the last burst and half of the next burst, which has `steps` steps. Undo reverts
+    /// the whole attraction.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);
         let attractor = &attraction.attractor;
         let begin = match attraction.has_acted {
             true => Ok(()),
-            // An attractor that is refused leaves nothing to undo.
+            // A refused attractor leaves nothing to undo.
             false => {
                 self.engine.attract(attractor, 0.0).and_then(|()| self.engine.remember(EditKind::Attract))
             }

@@ -1,4 +1,4 @@
-//! Measurements during the simulation: speed, energy and momentum, accuracy, and the device's limit.
+//! Measurements during the simulation: speed, energy and momentum, accuracy, and the device's speed limit.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between two energy measurements while the energy plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// Time without commands before a paused simulation is measured, so that held keys and dragged sliders respond quickly.
+/// Time without commands before a paused simulation's energy is measured. Without this delay, held keys and dragged sliders would lag.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
 /// Energy and momentum, measured at a certain moment of the simulation.
@@ -35,10 +35,10 @@ pub(super) struct Measurements {
     pub accuracy: AccuracyCheck,
     pub probe: LimitProbe,
     pub variants: VariantLog,
-    /// The last measured energy and momentum, if any.
+    /// The latest measured energy and momentum, if any.
     pub sums: Option<Sums>,
     next_energy: Instant,
-    /// Duration of the last energy measurement in this scene, if any.
+    /// Duration of the latest energy measurement in this scene, if any.
     last_cost: Option<Duration>,
     energy_every: Duration,
 }
@@ -84,7 +84,7 @@ impl Measurements {
         self.next_energy = Instant::now() + pause;
     }
 
-    /// Sets whether to measure the energy more often, because its plot is visible.
+    /// Sets whether the energy plot is visible, in which case the energy is measured more often.
     pub(super) fn watch_energy(&mut self, is_watched: bool) {
         self.energy_every = if is_watched { WATCHED_ENERGY_EVERY } else { ENERGY_EVERY };
         self.next_energy = self.next_energy.min(Instant::now() + self.energy_every);
@@ -93,7 +93,7 @@ impl Measurements {
     /// Discards the results that a change with this effect makes outdated.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         if effect >= Some(ChangeEffect::Live) {
-            // Dragging a slider must not measure in every frame.
+            // Dragging a slider must not cause a measurement in every frame.
             self.next_energy = self.next_energy.min(Instant::now() + ENERGY_EVERY);
             self.sums = None;
             self.accuracy.forget();

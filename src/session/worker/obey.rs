@@ -71,7 +71,7 @@ impl Worker {
             self.measurements.devices_changed();
         }
         self.conclude(outcome, config);
-        // The new direction may reach the goal in another way.
+        // The new configuration may allow another way to reach the goal.
         match self.stepper.goal {
             Some(goal) => self.seek(goal),
             None => Ok(()),

@@ -8,7 +8,7 @@ use crossbeam_channel::Receiver;
 
 use crate::session::messages::{Command, Save};
 
-/// Longest time that requested files and the current steps may delay the end of the program.
+/// Longest time for which requested files and the current steps may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Commands that have been received but not yet carried out.

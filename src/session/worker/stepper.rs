@@ -12,11 +12,11 @@ const BURST_SHARE: f64 = 0.85;
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Largest factor by which bursts get longer to compensate for slow drawing.
+/// Largest factor by which bursts are lengthened to compensate for slow drawing.
 const MOST_SLOWER: f64 = 6.0;
 /// Longest duration of a burst of more than one step, as a multiple of the usual interval between displayed frames.
 const LONGEST_PICTURES: f64 = 2.0;
-/// Longest `auto` burst, in steps, while the pointer attracts bodies, because the attraction acts between bursts.
+/// Longest burst, in steps, while the pointer attracts bodies. Bursts must be short because the attraction acts only between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
 /// Longest time that a mode's minimum burst may take, in seconds. If it would take longer, a burst may be as short as one step.
 const LEAST_BURST_SECONDS: f64 = 0.25;
@@ -25,11 +25,11 @@ const LEAST_BURST_SECONDS: f64 = 0.25;
 pub(super) struct Stepper {
     /// Whether a burst of steps has started but is not complete.
     pub is_bursting: bool,
-    /// Number of steps in the last burst, which is the number of steps between two frames.
+    /// Number of steps in the last burst, and thus between the last two frames.
     pub burst: u32,
-    /// Number of single steps that the user requested and that have not been computed yet.
+    /// Number of requested single steps that have not been computed yet.
     pub single_steps: u32,
-    /// Step that the simulation is seeking; `None` if no seek is in progress.
+    /// Target step of the current seek; `None` if no seek is in progress.
     pub goal: Option<u64>,
     /// Interval between displayed frames.
     pub picture: Duration,
@@ -40,9 +40,8 @@ pub(super) struct Stepper {
 /// Conditions that limit the number of steps in the next burst.
 #[derive(Clone, Copy)]
 pub(super) struct Situation {
-    /// The step that the simulation has reached.
+    /// Current step of the simulation.
     pub step: u64,
-    /// Whether time runs backwards.
     pub is_backwards: bool,
     /// Device time of one step, in seconds; 0 if no step has been measured yet.
     pub step_seconds: f64,
@@ -86,7 +85,7 @@ impl Stepper {
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;
-        // Outside free run, longer bursts compensate for slow drawing, up to a limit because they slow the drawing too.
+        // Outside free run, longer bursts compensate for slow drawing, up to a limit because long bursts slow the drawing too.
         let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
         let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
         let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });
@@ -109,7 +108,7 @@ impl Stepper {
         self.within_reach(steps.min(most), situation)
     }
 
-    /// Limits `steps` so that the burst does not pass the goal of a seek or, when time runs backwards, step 0.
+    /// Limits `steps` so that the burst does not overshoot the goal of a seek or, when time runs backwards, step 0.
     fn within_reach(&self, steps: u32, Situation { step, is_backwards, .. }: Situation) -> u32 {
         let most = match self.goal {
             Some(goal) => goal.abs_diff(step),

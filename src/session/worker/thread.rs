@@ -64,9 +64,9 @@ pub(super) struct Worker {
     pub edits: EditState,
     pub publisher: Publisher,
     pub autosave: Autosave,
-    /// Indices of lost devices that the window may not know about yet, so that its configurations may still name them.
+    /// Indices of lost devices that the window may not know about yet, so its configurations may still name these devices.
     pub unseen_losses: VecDeque<usize>,
-    /// `Some` once the program quits; contains the last camera position if there is a window.
+    /// `Some` once the program is quitting; contains the last camera position if there is a window.
     pub end: Option<Option<String>>,
 }
 
@@ -78,7 +78,7 @@ impl Worker {
         if self.end.is_some() || !self.has_work() {
             return Ok(());
         }
-        // A changed state is shown before a step that may take long.
+        // A changed state is shown before a step that may take a long time.
         let shows_first = self.publisher.is_due() && !self.stepper.is_bursting;
         if !shows_first && self.wants_steps() && !self.stepper.is_bursting {
             self.start_burst()?;
