@@ -1,4 +1,4 @@
-//! Carries out actions on the user interface and on the model.
+//! Performs actions on the user interface and on the model.
 
 use super::action::{Action, Tool};
 use super::chart_window::Measurement;
@@ -12,7 +12,7 @@ use crate::export::chart::Chart;
 use crate::modes::MODES;
 
 impl Ui {
-    /// Carries out an action on the user interface or the model. Returns any action that only the window can carry out.
+    /// Performs an action on the user interface or the model. Returns any action that is left for the window to perform.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
             self.alerts.say(
@@ -26,7 +26,7 @@ impl Ui {
         self.apply_to_windows(action, model)
     }
 
-    /// Handles actions that control the time, the mode or the scene; returns any action that is still to be carried out.
+    /// Performs actions that control time, the mode or the scene; returns any action that is still to be performed.
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
@@ -63,7 +63,7 @@ impl Ui {
         None
     }
 
-    /// Handles actions on settings, mouse tools, the brush or the selected body; returns any action still to be carried out.
+    /// Performs actions on settings, mouse tools, the brush or the selected body; returns any action still to be performed.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, look, tools, stats, .. } = model;
         match action {
@@ -109,7 +109,7 @@ impl Ui {
         None
     }
 
-    /// Handles actions on the windows over the picture; returns any action that is still to be carried out.
+    /// Performs actions on the windows and dialogs over the picture; returns any action that is still to be performed.
     fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let is_filming = self.export.filming.is_some();
         let name = || model.config.start.file_name();
@@ -143,7 +143,7 @@ impl Ui {
         None
     }
 
-    /// Dismisses the first active item: message, window, drag, tool, brush or selection. Returns any action left to the window.
+    /// Dismisses the first active item: dialog, window, drag, tool, brush or selection. May return an action for the window.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
         if self.alerts.dialogs.close() {

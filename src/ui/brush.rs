@@ -13,7 +13,7 @@ use crate::engine::config::Config;
 pub(super) struct Brush {
     /// Whether dragging over the picture paints obstacles.
     pub is_on: bool,
-    /// Half the brush's width, in units of the scene.
+    /// Radius of the brush, in scene units.
     radius: f32,
 }
 
@@ -24,9 +24,9 @@ impl Default for Brush {
 }
 
 impl Brush {
-    /// Allowed radii of the brush, in units of the scene. The longer side of the scene measures 2 units.
+    /// Allowed radii of the brush, in scene units. The longer side of the scene measures 2 units.
     const RADII: std::ops::RangeInclusive<f32> = 0.005..=0.2;
-    /// Default radius of the brush, in units of the scene.
+    /// Default radius of the brush, in scene units.
     const RADIUS: f32 = 0.03;
 
     /// Returns the radius of the brush, or `None` if the brush is off or the mode has no obstacles.

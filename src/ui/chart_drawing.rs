@@ -25,7 +25,7 @@ const GRID_FADES: f32 = 4000.0;
 const REACH: f32 = 16.0;
 /// Minimum range of the speed axis, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// A speed axis that spans fewer decades than this also has labels at 2 and 5 times each power of ten.
+/// If a speed axis spans fewer decades than this, it also has labels at 2 and 5 times each power of ten.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart that fills the available width and is `height` points high.
@@ -153,7 +153,7 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Converts a measurement to plot coordinates. Takes the logarithm of the speed, and of the x value if its axis is logarithmic.
+/// Converts a measurement to plot coordinates: logarithms for the speed, and for the x value if the x axis is logarithmic.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
@@ -164,7 +164,7 @@ fn number(axis: Axis, place: f64) -> f64 {
     if axis.is_logarithmic() { place.exp2() } else { place }
 }
 
-/// Returns axis ranges that cover all points with some margin, or default ranges if there are no points.
+/// Returns the ranges of the two axes, which cover all points plus a margin. Returns default ranges if there are no points.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
     let [[left, right], [low, high]] = points
@@ -200,7 +200,7 @@ fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Returns the label of a mark on the speed axis, or an empty string. Small ranges also label 2 and 5 times each power of ten.
+/// Returns the label of a mark on the speed axis, or an empty string if the mark has no label; see [`FEW_DECADES`].
 fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);

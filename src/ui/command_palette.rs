@@ -35,7 +35,7 @@ impl CommandPalette {
         }
     }
 
-    /// Opens or closes the palette when its shortcut is pressed. Any other action, or a click outside the palette, closes it.
+    /// Toggles the palette when its shortcut is pressed. Closes the palette on any other action or on a click outside it.
     fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
         match actions.last() {
             Some(Action::OpenPalette) if !self.is_open => {

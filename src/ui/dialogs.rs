@@ -13,7 +13,7 @@ use super::widgets::{shortcut_button, small};
 pub(super) struct Message {
     pub title: String,
     pub text: String,
-    /// Log of the kernel compiler, if the error came from the compiler.
+    /// The kernel compiler's log, if the error came from the compiler.
     pub log: Option<String>,
     /// Whether the dialog has a button for restarting the scene.
     pub can_restart: bool,
@@ -76,12 +76,12 @@ impl Dialogs {
         }
     }
 
-    /// Returns whether a waiting error has this `title`.
+    /// Returns whether an error with this `title` is waiting.
     pub(super) fn has(&self, title: &str) -> bool {
         self.waiting.iter().any(|(message, _)| message.title == title)
     }
 
-    /// Removes all errors with this `title` because their cause is gone.
+    /// Removes all errors with this `title`. Called once their cause is gone.
     pub(super) fn withdraw(&mut self, title: &str) {
         self.waiting.retain(|(message, _)| message.title != title);
     }

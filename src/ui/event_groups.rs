@@ -5,7 +5,7 @@
 
 use egui::{Event, Key};
 
-/// Maximum number of event groups in a frame, which limits how long the frame takes. Further events join the last group.
+/// Maximum number of event groups in a frame, so that no frame takes too long. Further events join the last group.
 const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame, in order, into groups for separate egui passes. Returns at least one group.

@@ -50,7 +50,7 @@ pub struct Export {
     format: Format,
     seconds: f32,
     rate: u32,
-    /// Number of frames recorded so far and total number of frames in the film; `None` if no film is being recorded.
+    /// Number of frames recorded so far, and total number of frames in the film; `None` if no film is being recorded.
     pub filming: Option<(u32, u32)>,
 }
 
@@ -70,7 +70,7 @@ impl Export {
         filming: None,
     };
 
-    /// Returns the settings for the next film. Its frame size also applies to pictures.
+    /// Returns the settings for the next film. The frame size also applies to pictures.
     pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
         let frames = ((seconds * rate as f32).round() as u32).max(1);
@@ -154,7 +154,7 @@ impl Export {
         shortcut_button(ui, out, ("record", "⏺ Record"), Action::RecordFilm);
     }
 
-    /// Shows the progress of a film at the bottom of the window's picture, but not in the film itself.
+    /// Shows the progress of a film at the bottom of the picture. The progress bar does not appear in the film.
     pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
         let Some((done, frames)) = self.filming else { return };
         // Leaves room below for a toast of two lines.

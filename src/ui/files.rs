@@ -11,7 +11,7 @@ use super::theme;
 use crate::engine::snapshot;
 use crate::scene::{file, tipsy};
 
-/// What a file dialog is open for: opening or saving a file, or choosing a folder of kernels.
+/// Purpose of a file dialog: to open a file, to save one, or to choose a folder for kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Open,
@@ -20,7 +20,7 @@ pub(super) enum Purpose {
     EditKernels,
 }
 
-/// Types of files that can be opened, each with its name and its extensions.
+/// File types that can be opened, each with its name and extensions.
 pub const OPENED: [(&str, &[&str]); 5] = [
     ("Snapshot", &[snapshot::EXTENSION]),
     ("Scene", &[file::EXTENSION]),

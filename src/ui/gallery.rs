@@ -51,7 +51,7 @@ impl Gallery {
         self.is_open &= is_open && out.actions.len() == asked;
     }
 
-    /// Shows the scenes of a mode in rows of `columns` scenes each.
+    /// Shows a mode's scenes in a grid with `columns` columns.
     fn scenes(
         &mut self,
         ui: &mut egui::Ui,

@@ -8,7 +8,7 @@ use super::widgets::small;
 
 /// Preferred width of the help window, in points.
 const WIDTH: f32 = 820.0;
-/// Total free space on opposite sides of the help window, in points.
+/// Free space to keep around the help window, in points: left plus right, or top plus bottom.
 const AROUND: f32 = 100.0;
 /// Minimum width and height of the help window, in points.
 const MIN_SIZE: f32 = 40.0;

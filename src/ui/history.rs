@@ -6,7 +6,7 @@ use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
 
-/// Maximum number of recorded rows, which exceeds the width of a plot in pixels.
+/// Maximum number of recorded rows, chosen to exceed the width of a plot in pixels.
 const MOST: usize = 2048;
 /// Initial interval between recorded rows, in seconds.
 const INTERVAL: f64 = 0.1;
@@ -92,15 +92,15 @@ fn length(v: [f64; 3]) -> f64 {
 /// Values of all plotted quantities at one moment.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    /// Real time elapsed since the first row, in seconds.
+    /// Wall-clock time since the first row, in seconds.
     seconds: f64,
     step: u64,
-    /// Simulated time, in units of the scene.
+    /// Simulated time, in scene units.
     time: f64,
     values: [Option<f64>; QUANTITIES.len()],
 }
 
-/// Values of the measured quantities recorded since the scene was last started.
+/// Values of all measured quantities, recorded since the scene was last started.
 #[derive(Debug, Default)]
 pub struct History {
     /// Mode and generation (see [`Stats::generation`]) of the recorded scene.
@@ -112,7 +112,7 @@ pub struct History {
     interval: f64,
     /// Time at which the next row is due, in seconds of egui's clock.
     next: f64,
-    /// Diagnostics that were recorded last, kept so that each measurement is recorded only once.
+    /// The most recently recorded diagnostics, kept so that each measurement is recorded only once.
     recorded: Option<Diagnostics>,
 }
 
@@ -144,7 +144,7 @@ impl History {
         }
     }
 
-    /// Drops every other row. Values that the next row lacks are copied to it from the dropped row.
+    /// Merges each pair of rows into the later row. Where the later row lacks a value, uses the value of the earlier row.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();

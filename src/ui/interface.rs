@@ -22,17 +22,17 @@ use crate::base::look::{self, Look};
 /// Result of showing one frame of the user interface.
 #[derive(Debug)]
 pub struct Output {
-    /// Actions for the window to carry out, in order.
+    /// Actions for the window to perform, in order.
     pub actions: Vec<Action>,
     /// Names and rectangles of all controls, in points; empty unless [`Ui::records_controls`] is set.
     pub controls: Vec<(String, Rect)>,
     /// Rectangle of the picture, in points.
     pub picture: Rect,
-    /// Part of the picture that is covered by a large window, in points, if any.
+    /// Part of the picture that a large window covers, in points, if any.
     pub hidden: Option<Rect>,
-    /// Radius of the brush in units of the scene; `None` if the brush is inactive.
+    /// Radius of the brush in scene units; `None` if the brush is inactive.
     pub brush: Option<f32>,
-    /// Whether the next egui pass moves the keyboard focus. That pass must run before egui receives more keys.
+    /// Whether the next egui pass moves the keyboard focus. That pass must run before egui receives further key presses.
     pub moves_focus: bool,
 }
 
@@ -164,7 +164,7 @@ impl Ui {
     }
 }
 
-/// Sets the theme and the text size.
+/// Applies the theme and the text size from `look`.
 fn apply_look(ctx: &egui::Context, look: &Look) {
     ctx.set_theme(match look.theme {
         look::Theme::Dark => egui::Theme::Dark,

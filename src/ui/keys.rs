@@ -7,7 +7,7 @@ use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
 use super::action::{Action, Tool};
 
-/// How the user triggers an action: with keys, or with a mouse gesture.
+/// How the user triggers an action: with keys or with a mouse gesture.
 #[derive(Debug)]
 pub enum Trigger {
     /// Keyboard shortcuts. Any one of them triggers the action.
@@ -16,10 +16,10 @@ pub enum Trigger {
     Words(&'static str),
 }
 
-/// A shortcut or gesture with its description: a row of [`CONTROLS`].
+/// A shortcut or gesture and its description: one row of [`CONTROLS`].
 #[derive(Debug)]
 pub struct Control {
-    /// Keys or mouse gesture of the control.
+    /// Shortcut or mouse gesture that triggers the action.
     pub trigger: Trigger,
     /// Short description of the action.
     pub help: &'static str,
@@ -142,7 +142,7 @@ pub(super) fn hint(action: &Action) -> &'static str {
     row.map_or("", |row| &HINTS[row])
 }
 
-/// Returns the action for a key, if any: the digits 1 to 9 recall a stored view or, with Ctrl held, store the current view.
+/// Returns the action of a digit key: 1 to 9 recall a stored view, or store the current view if Ctrl is held.
 fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     const DIGITS: [Key; 9] =
         [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
@@ -198,7 +198,7 @@ impl Keyboard {
         ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
     }
 
-    /// Ends a frame: remembers whether a text field has the keyboard focus.
+    /// Records, at the end of a frame, whether a text field has the keyboard focus.
     pub(super) fn end_frame(&mut self, ctx: &egui::Context) {
         self.had_focus = ctx.wants_keyboard_input();
     }

@@ -13,8 +13,8 @@ pub struct ModeMemory {
 }
 
 impl ModeMemory {
-    /// Switches `config` to the mode `info`, using the most recent settings of that mode or else its defaults. Settings shared
-    /// by all modes, such as `devices`, keep their values.
+    /// Switches `config` to the mode `info` and restores the settings last used in that mode, if any, otherwise its defaults.
+    /// Settings shared by all modes, such as `devices`, keep their values.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;
@@ -36,7 +36,7 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
     }
 
-    /// Undoes a mode switch after the simulation has rejected the `wanted` config and kept the config `in_force`.
+    /// Undoes a mode switch after the simulation has rejected the `wanted` config and kept the `in_force` config.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

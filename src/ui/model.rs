@@ -16,7 +16,7 @@ pub struct WindowStats {
     pub draw_ms: f64,
     /// Time to upload the bodies to OpenGL, in ms.
     pub upload_ms: f64,
-    /// Total time that the window takes to produce a frame, in ms.
+    /// Total time to produce a frame, in ms.
     pub frame_ms: f64,
 }
 
@@ -31,9 +31,9 @@ pub struct Model<'a> {
     pub tools: &'a mut ToolSettings,
     /// Markers of the mouse tools over the picture.
     pub markers: &'a Markers,
-    /// Statistics of the simulation for the frame on the screen.
+    /// Simulation statistics for the frame on the screen.
     pub stats: &'a Stats,
-    /// The first device that the config selects.
+    /// The first of the devices that the config selects.
     pub device: &'a DeviceInfo,
     /// Devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
@@ -45,7 +45,7 @@ pub struct Model<'a> {
     pub recipe: Option<Recipe>,
     /// Size of one scene unit on the screen, in picture heights, at the distance of the camera's target.
     pub heights_per_unit: f32,
-    /// Side length of the small squares of the grid, in units of the scene.
+    /// Side length of the small grid squares, in scene units.
     pub grid_spacing: f32,
 }
 

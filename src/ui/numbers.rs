@@ -63,7 +63,7 @@ pub(super) fn slider_row(
     });
 }
 
-/// Returns whether a slider was double-clicked; egui itself does not report this.
+/// Returns whether a slider was double-clicked. egui itself does not report double-clicks on sliders.
 fn double_clicked(slider: &Response) -> bool {
     let twice = slider.ctx.input(|input| input.pointer.button_double_clicked(PointerButton::Primary));
     twice && slider.contains_pointer() && slider.enabled()
@@ -71,7 +71,7 @@ fn double_clicked(slider: &Response) -> bool {
 
 /// Shows a number field with an `auto` button. While `value` is `None`, the field shows `in_use`.
 ///
-/// A drag takes effect only when it ends, because each new number may restart the scene.
+/// A drag takes effect only when it ends, because each new value may restart the scene.
 pub(super) fn auto_number<T: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -101,7 +101,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
 /// An unfinished edit of a number field, stored in egui's memory.
 #[derive(Clone, Copy)]
 struct Draft {
-    /// Number of the last egui pass that showed the field.
+    /// Number of the last egui pass in which the field was shown.
     pass: u64,
     /// Value of the field when the edit began.
     start: f64,
@@ -151,7 +151,7 @@ fn parse(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parses the text of a number field, and remembers any text that is not a number within the range.
+/// Parser for the text of a number field. Remembers any text that is not a number within the range.
 struct RangeParser {
     low: f64,
     high: f64,

@@ -15,13 +15,13 @@ use crate::modes::Sharing;
 use crate::modes::accuracy;
 use crate::session::{Rung, Stats};
 
-/// Width of the overlay's contents, in points. The longest row fits, so that changing numbers do not shift the layout.
+/// Width of the overlay's contents, in points: enough for the longest row, so that changing numbers do not shift the layout.
 const WIDTH: f32 = 268.0;
 /// Margin inside and outside the overlay's frame, in points.
 const MARGIN: f32 = 10.0;
 /// Width of the overlay including its margins, in points.
 const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
-/// Height of the picture, in points, below which the overlay starts collapsed.
+/// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
@@ -56,10 +56,10 @@ impl Row {
     }
 }
 
-/// State of the overlay: whether it is collapsed to its headline, and where the toolbar is, which it must not cover.
+/// State of the overlay: whether it is collapsed to its headline, and the position of the toolbar, which it must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// Whether the user collapsed (`true`) or expanded (`false`) the overlay; `None` collapses it only if the picture is small.
+    /// Whether the user collapsed (`true`) or expanded (`false`) the overlay; if `None`, the size of the picture decides.
     chosen: Option<bool>,
     is_folded: bool,
     is_small: bool,
@@ -80,7 +80,7 @@ impl Fold {
         self.is_folded
     }
 
-    /// Returns the height available to the overlay, in points. In a narrow picture, the toolbar takes part of the height.
+    /// Returns the height available to the overlay, in points. In a narrow picture, the toolbar takes up some of it.
     fn room(&self, picture: Rect) -> f32 {
         let beside = |tools: &Rect| tools.right() + OUTER_WIDTH < picture.right();
         let below = self.tools.filter(|tools| !beside(tools)).map_or(0.0, |tools| tools.height() + MARGIN);
@@ -111,7 +111,7 @@ pub(super) fn window_beside<'a>(
         .default_pos(free.left_bottom())
 }
 
-/// Shows the overlay and returns its rectangle. `status` is the reason why the simulation is not running, if any.
+/// Shows the overlay and returns its rectangle. If `status` is given, the headline shows `status` instead of the speed.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &Model,
@@ -302,7 +302,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Returns one row for each measured kernel variant with its last measurement, in order from slowest to fastest variant.
+/// Returns one row for each measured kernel variant, from slowest to fastest, with the variant's latest measurement.
 fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
     let measured = |name| ladder.iter().find(|seen| seen.variant == name);
@@ -357,7 +357,7 @@ fn devices(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Shortens a long device name by leaving out its middle.
+/// Shortens a long device name by replacing its middle with an ellipsis.
 fn shorten(name: &str) -> String {
     const MOST: usize = 18;
     let letters: Vec<char> = name.chars().collect();

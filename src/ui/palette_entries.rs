@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuning::Study;
 use crate::modes::MODES;
 
-/// Synonyms for the search: each word of the second text also finds all entries that contain the first text.
+/// Search synonyms: typing a word of the second text also finds the entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),

@@ -16,7 +16,7 @@ use super::{appearance, jump, kernel_section, keys, playback, theme};
 use crate::engine::config::Config;
 use crate::modes::MODES;
 
-/// Exclusive upper bound on the seeds that the "New seed" button draws, which keeps them short.
+/// Exclusive upper bound on the seeds that the "New seed" button draws, so that the numbers stay short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";

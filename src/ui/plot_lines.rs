@@ -9,8 +9,8 @@ const MARKS: f64 = 4.0;
 /// Approximate maximum number of corners in a plotted line. More corners would not be visible.
 const CORNERS: usize = 256;
 
-/// Returns the corners of a line through `points`, or through only those whose times are in `range`. If there are many points,
-/// each group of neighbours is reduced to its highest and lowest points.
+/// Returns the corners of a line through `points`. Omits points whose times are outside `range`, except one at each end. If
+/// there are many points, reduces each group of neighbours to its highest and lowest points.
 pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f64; 2]> {
     let part = range.map_or(points, |[from, to]| {
         let first = points.partition_point(|[time, _]| *time < from).saturating_sub(1);

@@ -15,7 +15,7 @@ use crate::base::format;
 const COLUMNS: usize = 2;
 /// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
-/// Relative change in zoom for each point that the user scrolls.
+/// Relative change in zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
 /// Spacing, in points, at which grid lines are as bright as text; more closely spaced lines are fainter.
 const GRID_FADES: f32 = 3000.0;
@@ -29,7 +29,7 @@ const INTERVAL: f64 = 0.5;
 pub struct Plots {
     /// Whether the Plots window is shown.
     pub is_open: bool,
-    /// Values of the measured quantities recorded since the scene was last started.
+    /// Values of all measured quantities, recorded since the scene was last started.
     pub history: History,
     /// Path of the CSV file that was last written.
     pub saved: Option<String>,
@@ -38,7 +38,7 @@ pub struct Plots {
     lines: Lines,
 }
 
-/// Copy of the measured points that the plots show.
+/// The points that the plots show, copied from the history at intervals.
 #[derive(Debug, Default)]
 struct Lines {
     /// Points (simulated time, value) of each quantity in [`QUANTITIES`].
@@ -67,7 +67,7 @@ impl Lines {
 
 impl Plots {
     /// Shows the window if it is open, and returns the part of the picture that the window hides, if any. If the mode
-    /// `conserves` energy, the energy plot has a place in the window even before the energy is first measured.
+    /// `conserves` energy, reserves space for the energy plot even before the energy is first measured.
     pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
         let Self { is_open, history, saved, resets, lines } = self;
         let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {

@@ -6,7 +6,7 @@ use egui::epaint::{ImageDelta, Mesh, Primitive, Vertex};
 use egui::{ClippedPrimitive, Color32, ColorImage, Pos2, RawInput, Rect, TextureId, Vec2};
 use image::{Rgb, RgbImage};
 
-/// Number of egui passes until the layout is stable. Each pass uses sizes that the previous pass measured.
+/// Number of egui passes needed for a stable layout. Each pass uses sizes that the previous pass measured.
 const PASSES: usize = 4;
 /// Number of subpixels per pixel. The corners of triangles are rounded to whole subpixels.
 const SUBPIXELS: f32 = 256.0;
@@ -41,7 +41,7 @@ pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)
     canvas.picture
 }
 
-/// Replaces a texture, or the part of a texture that `delta` contains.
+/// Replaces a texture, or part of it, with the pixels in `delta`.
 fn update(texture: &mut ColorImage, delta: ImageDelta) {
     let egui::ImageData::Color(image) = delta.image;
     let Some([left, top]) = delta.pos else {

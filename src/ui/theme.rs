@@ -28,7 +28,6 @@ pub(super) struct Colours {
     pub accent: Color32,
     /// Accent colour for backgrounds behind text.
     pub accent_fill: Color32,
-    /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
     /// Opacity, from 0 to 1, of the background behind text over the picture.
@@ -38,7 +37,7 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Returns the colours of the light theme (for bright rooms and print) if `is_light`, or of the dark theme otherwise.
+    /// Returns the colours of the light theme (for bright rooms and print) if `is_light` is true, otherwise of the dark theme.
     const fn new(is_light: bool) -> Self {
         let nth = is_light as usize;
         Self {

@@ -82,7 +82,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     });
 }
 
-/// Shows the selected mouse tool's setting, and explains how to use the tool.
+/// Shows the setting of the selected mouse tool, and a hint on how to use the tool.
 fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &mut Collector) {
     let usual = ToolSettings::default();
     let (texts, values, range, hint) = match tools.tool {

@@ -8,7 +8,6 @@ use egui::{
 use super::action::{Action, Collector};
 use super::{jump, keys, theme};
 
-/// Shows the heading of a section.
 pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
     ui.label(self::title(ui, title));
 }
@@ -47,7 +46,7 @@ pub(super) fn small(ui: &egui::Ui, text: impl Into<String>) -> RichText {
     RichText::new(text).small().color(theme::of(ui).weak)
 }
 
-/// Adds a tooltip to `control`. Its text is built only while the tooltip is shown.
+/// Adds a tooltip to `control`. Calls `text` only while the tooltip is shown.
 pub(super) fn tooltip(control: Response, text: impl FnOnce() -> String) -> Response {
     control.on_hover_ui(|ui| {
         ui.set_max_width(ui.spacing().tooltip_width);
@@ -82,7 +81,7 @@ pub(super) fn shortcut_button(
     button(ui, out, (key, text, hint), action);
 }
 
-/// Shows a row with a label and, beside it, the controls that `add` creates. The label is passed to `add` and then returned.
+/// Shows a row with a label and, beside it, the controls that `add` creates. Passes the label to `add`, then returns it.
 pub(super) fn row(
     ui: &mut egui::Ui,
     label: &str,
@@ -115,7 +114,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
 ) {
     let name = row(ui, label, help, |ui, name| {
         let height = ui.spacing().interact_size.y;
-        // The place of ↺ stays free while the button is hidden, so that the other controls never move.
+        // Space for ↺ is reserved while the button is hidden, so that the other controls never move.
         let width = (ui.available_width() - height - ui.spacing().item_spacing.x).max(0.0);
         ui.allocate_ui(vec2(width, height), |ui| {
             ui.set_min_width(width);

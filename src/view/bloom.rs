@@ -1,4 +1,4 @@
-//! Bloom: bright light that spreads over its surroundings. The picture is reduced repeatedly and added back.
+//! Bloom: bright light that spreads over its surroundings. The picture is scaled down repeatedly and added back.
 
 use std::rc::Rc;
 
@@ -11,17 +11,17 @@ use super::opengl::{fade, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Number of reduced pictures that make up the bloom; each is half as wide and half as high as the previous one.
+/// Number of downscaled pictures that make up the bloom; each has half the width and height of the previous one.
 const LEVELS: usize = 6;
-/// Share of each reduced picture's light that comes from the smaller reduced pictures.
+/// Share of each downscaled picture's light that comes from the smaller ones.
 const SPREAD: f32 = 0.66;
 
-/// Computes the bloom of a picture, which is the glow around bright areas.
+/// Computes bloom: the glow around the bright areas of a picture.
 pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
     up: Program,
-    /// Reduced pictures, largest first; empty until a bloom is computed.
+    /// Downscaled pictures, largest first; empty until a bloom is computed.
     levels: Vec<Texture2d>,
 }
 

@@ -1,7 +1,7 @@
 //! An orbit camera: it turns about a target, zooms, and frames the bodies.
 //!
-//! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*, with x to
-//! the right and y downwards. A cursor is measured from the middle of the viewport.
+//! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*, with x to the
+//! right and y downwards. A cursor's position is relative to the centre of the viewport.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -28,7 +28,7 @@ pub struct Camera {
     pub home: f32,
 }
 
-/// Allowed distances from the target to the eye; their squares are finite and nonzero in `f32`.
+/// Allowed distances from the target to the eye, chosen so that their squares are finite and nonzero in `f32`.
 const DISTANCES: std::ops::RangeInclusive<f32> = 1e-15..=1e18;
 /// Angle in radians by which a drag across one viewport height rotates the camera.
 const RADIANS_PER_HEIGHT: f32 = PI;
@@ -85,12 +85,12 @@ impl Camera {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
-    /// Returns the side length of the small grid squares in scene units: a power of ten that keeps tens of them visible.
+    /// Returns the side length of the small grid squares in scene units: the largest power of ten up to 0.12 times `distance`.
     pub fn grid_spacing(&self) -> f32 {
         10f32.powf((self.distance * 0.12).log10().floor())
     }
 
-    /// Rotates the camera about the target for a drag of `(dx, dy)` viewport heights; stops at the poles.
+    /// Rotates the camera about the target in response to a drag of `(dx, dy)` viewport heights; stops at the poles.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
         let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
         let pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
@@ -99,7 +99,7 @@ impl Camera {
         }
     }
 
-    /// Pans for a drag of `(dx, dy)` viewport heights: the point in the target's plane under the cursor follows the cursor.
+    /// Pans by `(dx, dy)` viewport heights, so that the point of the target's plane under the cursor follows a drag.
     pub fn pan(&mut self, dx: f32, dy: f32) {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
@@ -159,7 +159,7 @@ impl Camera {
         [half_height * sane(aspect), half_height]
     }
 
-    /// Returns the factor by which to enlarge sprites in close views. It grows more slowly than the gaps between bodies do.
+    /// Returns the factor by which to enlarge sprites in close views. Sprites grow more slowly than the gaps between bodies.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
@@ -172,7 +172,7 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the offset from the target to the point in its plane that is seen `(x, y)` viewport heights from the middle.
+    /// Returns the offset from the target to the point of its plane that appears `(x, y)` viewport heights from the centre.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
@@ -201,7 +201,7 @@ mod tests {
 
     const ASPECT: f32 = 1.6;
 
-    /// Returns the screen position of a point, in viewport heights from the middle.
+    /// Returns the screen position of a point, in viewport heights from the centre.
     fn shown(camera: &Camera, point: Vec3) -> Vec2 {
         camera.project(point).unwrap().0.into()
     }

@@ -32,16 +32,16 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Fraction of the distance to the new range that each end of the colour map moves per upload: large outwards, so that
+/// Fraction of the distance to the new range that each end of the colour map moves per upload: large outwards, so that new
 /// values soon fit, and small inwards, so that colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Minimum number of bodies for which several threads copy. A single thread does not
-/// saturate the memory: on the host of an H200, copying 1 M bodies takes 3.5 ms with one thread and 1.4 ms with four.
+/// Minimum number of bodies at which several threads share the copying. One thread does not saturate the memory bandwidth: on
+/// the host of an H200, copying 1 M bodies takes 3.5 ms with one thread and 1.4 ms with four.
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
-/// Vertex buffers of bodies and of their values, of equal length.
+/// Vertex buffers of equal length for the bodies and for their values.
 type Buffers = (VertexBuffer<Body>, VertexBuffer<Value>);
 
 fn len(buffers: &Option<Buffers>) -> usize {
@@ -67,7 +67,6 @@ impl Cloud {
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
     }
 
-    /// Returns the number of bodies.
     pub(super) fn count(&self) -> usize {
         len(&self.buffers)
     }

@@ -32,7 +32,7 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image. If `alike` is set, the colour map's range moves smoothly to the new image's; otherwise it jumps.
+    /// Replaces the image. If `alike` is set, the colour map's range moves smoothly to the new range; otherwise it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {

@@ -48,7 +48,7 @@ pub(super) fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
     parts.into_iter().filter(|part| part.width > 0 && part.height > 0).collect()
 }
 
-/// Creates a texture without mipmaps that can be drawn into.
+/// Creates a texture to draw into, without mipmaps.
 pub(super) fn texture(
     context: &Rc<Context>,
     format: UncompressedFloatFormat,

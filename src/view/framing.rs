@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
 
-/// Minimum share of the bodies that must be visible.
+/// Minimum share of the bodies to show.
 const SHARE: f64 = 0.9;
 /// Largest factor by which the distance may grow to show all bodies instead of only [`SHARE`] of them.
 const REACH: f64 = 1.15;
@@ -16,7 +16,7 @@ const SAMPLE: usize = 16_384;
 /// Maximum number of bodies that [`middle`] considers; if there are more, it takes a sample.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Returns the planet's position, or else the centre of mass of bodies not escaping; `None` for a flow or no bodies.
+/// Returns the planet's position, or else the centre of mass, ignoring escaping bodies; `None` for a flow or an empty scene.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -29,7 +29,7 @@ pub fn middle(points: &Points) -> Option<Vec3> {
     centre(&mut bodies).map(|at| at.as_vec3())
 }
 
-/// The camera's view: half its width and half its height at unit distance from the eye, and pitch and yaw in radians.
+/// A camera's view: half its width and half its height at unit distance from the eye, and its pitch and yaw in radians.
 pub(super) struct Frame {
     pub half_width: f32,
     pub half_height: f32,
@@ -38,7 +38,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the target and the camera distance that show all that has a finite position, or `None` if nothing has one.
+    /// Returns the camera's target and the distance that shows nearly all bodies, or `None` if nothing has a finite position.
     /// The target is the planet if there is one, otherwise the centre of the bodies. The distance is 0 for a single point.
     pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
@@ -76,8 +76,8 @@ impl Frame {
 
     /// Returns the distance at which a body at `offset` from the target stays in view under any rotation about the z axis.
     ///
-    /// A body at the angle θ on a circle of radius ρ around the z axis is ρ cos θ to the side and ρ sin θ cos(pitch) nearer
-    /// to the eye. The view must be wide enough for the maximum of the weighted sum of the two, and high enough for the point
+    /// A body at the angle θ on a circle of radius ρ around the z axis is ρ cos θ to the side and ρ sin θ cos(pitch) nearer to
+    /// the eye. The view must be wide enough for the maximum of the weighted sum of both lengths, and high enough for the point
     /// nearest to the eye. The sides of the view are slanted, so a ball of radius r needs more room than r.
     fn needed(&self, offset: DVec3, radius: f64) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();

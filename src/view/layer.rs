@@ -43,7 +43,7 @@ impl Layer {
         fill::surface(&self.context, &self.texture)
     }
 
-    /// Draws the parts of the layer that lie in `areas` over the same parts of a surface. The areas must not overlap.
+    /// Draws the layer over a surface of the same size, but only within `areas`. The areas must not overlap.
     pub(crate) fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
         let uniforms = uniform! { layer: fill::pixels(&self.texture) };
         areas.into_iter().try_for_each(|area| {

@@ -63,7 +63,7 @@ impl Canvas {
         Ok(Self { context: context.clone(), texture })
     }
 
-    /// Calls `draw` with the canvas as a surface that still holds the previous picture, and returns the new picture.
+    /// Calls `draw` with the canvas as a surface, which still holds the previous picture, and returns the new picture.
     ///
     /// # Errors
     /// Returns the error of `draw`, or [`Error::Graphics`].

@@ -9,7 +9,7 @@ use crate::base::bodies::{Points, Shape};
 const REACH: f32 = 0.03;
 
 impl Camera {
-    /// Returns the screen position of a point, in viewport heights from the middle, and its depth; `None` if behind the eye.
+    /// Returns a point's screen position, in viewport heights from the centre, and its depth; `None` if it is behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
         self.projector()(place)
     }

@@ -18,12 +18,12 @@ pub(super) struct Glow {
 }
 
 impl Glow {
-    /// Compiles the shaders for the glow around bright points.
+    /// Compiles the shaders that draw bodies as glows.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }
 
-    /// Determines the mass of a typical body, which is drawn as a sprite of typical size.
+    /// Determines the typical mass of the bodies. A body of this mass is drawn as a sprite of the nominal size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
         self.typical_mass = typical_mass(positions);
     }
@@ -39,7 +39,7 @@ impl Glow {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
         let scale = scale(height);
-        // Many bodies have smaller and fainter sprites. The size is that of a typical body's sprite.
+        // The more bodies there are, the smaller and fainter their sprites. A body of typical mass has a sprite of this `size`.
         let count = bodies.len().max(2) as f32;
         let size = (120.0 * count.powf(-0.35) + 0.8) * scale * camera.closeness() * look.point_size;
         let uniforms = uniform! {
@@ -61,7 +61,7 @@ impl Glow {
     }
 }
 
-/// Returns the 90th percentile of the positive masses in a sample of the bodies; 0 if no sampled body has mass.
+/// Returns the 90th percentile of the positive masses in a sample of the bodies, or 0 if no sampled body has mass.
 fn typical_mass(positions: &[[f32; 4]]) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
     let mut masses: Vec<f32> =

@@ -22,7 +22,7 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Identifier of the quantity that colours show; see [`Points::colours`]. If `None`, the next upload resets the range.
+    /// Identifier of the quantity that the colours show (see [`Points::colours`]); if `None`, the next upload resets the range.
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,
@@ -38,7 +38,7 @@ pub struct View {
 }
 
 impl View {
-    /// Creates a renderer and compiles all shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
+    /// Creates a renderer and compiles all shaders. Requires an OpenGL 3.3 core context. The initial look is [`Look::plain`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -83,7 +83,7 @@ impl View {
         self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
-    /// Discards the trails and lets the next upload reset the colour range. Call this before showing another scene or time.
+    /// Discards the trails and lets the next upload reset the colour range. Call this before a jump to another scene or time.
     pub fn forget(&mut self) {
         self.trails.forget();
         self.colours = None;
@@ -193,7 +193,7 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether exposure is automatic. It never is for balls (lit by a fixed sun) or tracers (drawn over an image).
+    /// Returns whether exposure is automatic. It is fixed for balls (lit by a fixed sun) and for tracers (drawn over an image).
     fn is_metered(&self) -> bool {
         self.look.auto_exposure && self.shape == Shape::Glow
     }

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 
 /// Number of stars in the whole sky; about 400 are in view at a time.
 const COUNT: usize = 3000;
-/// Light of the brightest star when the `stars` setting of the look is 1.
+/// Brightness of the brightest star when the look's `stars` setting is 1.
 const BRIGHTEST: f32 = 6.0;
 
 #[repr(C)]

@@ -18,7 +18,7 @@ use crate::base::bodies::Shape;
 use crate::base::error::Result;
 use crate::base::look::Look;
 
-/// Maximum number of trail segments in a picture, on a graphics card and on a software renderer.
+/// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// Maximum number of segments in one trail; more segments would not look smoother.
 const MOST: usize = 96;
