@@ -153,7 +153,7 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Converts a measurement to plot coordinates: logarithms for the speed, and for the x value if the x axis is logarithmic.
+/// Converts a measurement to plot coordinates, which are logarithms on logarithmic axes. The speed axis is always logarithmic.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]

@@ -13,8 +13,8 @@ pub struct ModeMemory {
 }
 
 impl ModeMemory {
-    /// Switches `config` to the mode `info` and restores the settings last used in that mode, if any, otherwise its defaults.
-    /// Settings shared by all modes, such as `devices`, keep their values.
+    /// Switches `config` to the mode `info` and restores the settings last used in that mode, or its defaults if there are
+    /// none. Settings shared by all modes, such as `devices`, keep their values.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;

@@ -56,7 +56,7 @@ impl Row {
     }
 }
 
-/// State of the overlay: whether it is collapsed to its headline, and the position of the toolbar, which it must not cover.
+/// State of the overlay: whether it shows only its headline, and the position of the toolbar, which the overlay must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     /// Whether the user collapsed (`true`) or expanded (`false`) the overlay; if `None`, the size of the picture decides.

@@ -15,7 +15,7 @@ const FIRST: u32 = 8;
 /// Side length, in pixels, of the blocks that each later pass of the brightness measurement sums up.
 const NEXT: u32 = 16;
 
-/// Measures the brightness of a picture in several passes, each of which sums up larger blocks than the one before.
+/// Measures the brightness of a picture in several passes, each of which sums up larger blocks than the previous one.
 pub(super) struct Meter {
     context: Rc<Context>,
     measure: Program,
