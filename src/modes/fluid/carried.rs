@@ -6,7 +6,7 @@ use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Maximum number of mean speeds to keep, one per step; must be a multiple of any value of `FluidSimulation::summed_steps`.
+/// Maximum number of mean speeds to keep, one per step; a multiple of every possible `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
 /// Name of the list that holds the positions of the tracers.

@@ -7,7 +7,7 @@ use crate::base::flow::{Flow, WEIGHTS, Walls};
 use crate::base::params::Choice;
 use crate::modes::Start;
 
-/// Grid sizes (columns, rows) for `check`: with whole work-groups, partial work-groups, and rows shorter than a vector.
+/// Grid sizes (columns, rows) for `check`. They cover whole and partial work-groups, and rows shorter than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
 /// Grid size (columns, rows) for quick checks: the size that reveals the most errors.
 const TELLING: [usize; 2] = [37, 23];
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters that cover each drive and each collision operator once or, if `every` is set, in all combinations. The
-/// flag marks the combinations in the short list. There are no tracers because `check` does not compare them.
+/// Returns parameters for all combinations of drive and collision operator if `every` is set, otherwise for a few that
+/// include each once. The flag marks those few. There are no tracers, because `check` does not compare them.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
@@ -62,7 +62,7 @@ fn modes(every: bool) -> Vec<(Fluid, bool)> {
     modes
 }
 
-/// Returns obstacles: a disc, isolated solid cells, and a wall along half of one edge.
+/// Returns the obstacles of an `nx` × `ny` grid: a disc, isolated solid cells, and a wall along half of one edge.
 pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;

@@ -23,10 +23,10 @@ pub(super) enum Layout {
     Haloed,
 }
 
-/// Number of ghost columns before each row; at least as many follow it. The width of a whole vector keeps the rows aligned.
+/// Number of ghost columns before each row and minimum number after it: the maximum vector width, so rows stay aligned.
 const GHOST: usize = 16;
 
-/// Factor by which deviations relative to the rest density are multiplied before they are rounded to 16 bits.
+/// Factor that scales deviations, as fractions of the rest density, before they are rounded to 16 bits.
 const FINENESS: f32 = 32768.0;
 
 /// A grid and its layout in device memory.
@@ -66,7 +66,7 @@ impl Grid {
         defines
     }
 
-    /// Returns the first arguments of every kernel that steps the grid.
+    /// Returns the first arguments of every kernel that advances the grid.
     pub(super) fn args(&self) -> [Arg<'static>; 5] {
         let [nx, ny, stride, plane] =
             [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32));
@@ -83,7 +83,7 @@ impl Grid {
         }
     }
 
-    /// Returns the row length in a plane, the number of planes, and the distance between planes; lengths in 32-bit words.
+    /// Returns the row length, the number of planes, and the distance between planes. Lengths are in 32-bit words.
     pub(super) fn rows(&self) -> (usize, usize, usize) {
         match self.layout {
             Layout::Cells => (SPEEDS * self.nx, 1, 0),
@@ -170,7 +170,7 @@ impl Grid {
     }
 }
 
-/// Checks that a grid can be simulated: it needs at least 3 × 3 cells, at most `MAX_CELLS` cells in total, and a free cell.
+/// Checks that a grid can be simulated: it must have at least 3 × 3 cells, at most `MAX_CELLS` in total, and a free cell.
 pub(super) fn check_walls(walls: &Walls) -> Result<()> {
     let Walls { nx, ny, .. } = *walls;
     let invalid = |what: String| Err(Error::Invalid(what));

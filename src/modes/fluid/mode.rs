@@ -107,7 +107,7 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
-    /// Builds a simulation of `flow` on `device` with the settings `recipe`. Leaves the tracers of the flow unchanged.
+    /// Builds a simulation of `flow` on `device` with the settings in `recipe`. Uses exactly the tracers in `flow`.
     ///
     /// # Errors
     /// Returns an error if the grid is not valid, the kernels do not build, or the device has too little memory.

@@ -54,8 +54,8 @@ choice! {
     }
 }
 
-/// Λ = (1/ω⁺ − ½)(1/ω⁻ − ½) of [`Collision::Trt`]. At 3/16, the walls of a Poiseuille flow lie exactly half-way between
-/// free and solid cells (Ginzburg, Verhaeghe and d'Humières 2008, Commun. Comput. Phys. 3, 427).
+/// Value of Λ = (1/ω⁺ − ½)(1/ω⁻ − ½) for [`Collision::Trt`]. With 3/16, the walls of a Poiseuille flow lie exactly half-way
+/// between free and solid cells (Ginzburg, Verhaeghe and d'Humières 2008, Commun. Comput. Phys. 3, 427).
 const MAGIC: f64 = 3.0 / 16.0;
 
 choice! {
@@ -106,7 +106,7 @@ impl Fluid {
         self.viscosity = viscosity(self.omega);
     }
 
-    /// Sets `omega` to the value that gives the current `viscosity`.
+    /// Sets `omega` to match the current `viscosity`.
     fn set_omega(&mut self) {
         if self.viscosity != viscosity(self.omega) {
             let omega = (2.0 / (6.0 * f64::from(self.viscosity) + 1.0)) as f32;
@@ -125,17 +125,17 @@ impl Fluid {
         1.0 / (0.5 + MAGIC / (1.0 / f64::from(self.omega) - 0.5))
     }
 
-    /// Returns 18√2·C², the coefficient of the relative stress in the formula for the relaxation time of [`Collision::Les`].
+    /// Returns 18√2·C², by which [`Collision::Les`] multiplies the relative stress to compute the relaxation time.
     pub(super) fn eddy_factor(&self) -> f64 {
         18.0 * SQRT_2 * f64::from(self.smagorinsky).powi(2)
     }
 
-    /// Returns the Reynolds number for a speed and a length, given the viscosity [`Fluid::viscosity`].
+    /// Returns the Reynolds number for a speed and a length, based on [`Fluid::viscosity`].
     pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
         speed * f64::from(length) / self.viscosity()
     }
 
-    /// Returns the index of the first row of cells that the drive pushes, and the number of pushed rows.
+    /// Returns the index of the first row that the drive pushes, and the number of rows that it pushes.
     pub(super) fn driven_rows(&self, ny: usize) -> (usize, usize) {
         match self.drive {
             Drive::Row => (ny - 2, 1),

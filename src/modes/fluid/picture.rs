@@ -16,10 +16,10 @@ use crate::modes::{
     Cursor, Diagnostics, Effect, Extra, Judged, Mode, Reading, Sample, SharedSimulation, Simulation,
 };
 
-/// Maximum number of pixels in a row or column of an image.
+/// Maximum width and height of an image, in pixels.
 const IMAGE_SIDE: usize = 1024;
 
-/// Largest Mach number at which the method is accurate. The error grows as the square of the Mach number.
+/// Largest Mach number at which the method is accurate. The error grows with the square of the Mach number.
 const MOST_MACH: f64 = 0.3;
 const TOO_FAST: &str = "The flow is faster than 0.3 times the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
 
@@ -185,7 +185,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the tracers, which a newly built simulation would otherwise move, and the mean speeds of the last burst.
+    /// Returns the mean speeds of the last burst, and the tracers, because building a simulation moves the tracers.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.series()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();
@@ -238,7 +238,7 @@ impl Simulation for FluidSimulation {
         }))
     }
 
-    /// Returns the mean speed over the free cells after each step of the last burst, or of its last million steps.
+    /// Returns the mean speed over the free cells after each step of the last burst, limited to its last `SERIES` steps.
     fn series(&mut self) -> Result<Vec<f64>> {
         if let Some(means) = &self.share.mean_speeds {
             return Ok(means.iter().copied().map(f64::from).collect());

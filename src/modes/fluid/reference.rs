@@ -74,7 +74,7 @@ impl Fluid {
         cell
     }
 
-    /// Returns the populations of a cell after a collision with the selected collision operator.
+    /// Returns the populations of a cell after applying the selected collision operator.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let equilibrium = equilibrium(cell);
         let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);

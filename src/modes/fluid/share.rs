@@ -22,7 +22,7 @@ impl FluidSimulation {
         }
     }
 
-    /// Describes the memory of the grid buffer `f[grid]` in terms of rows.
+    /// Describes how rows are laid out in the grid buffer `f[grid]`.
     fn rows(&self, grid: usize) -> Rows<'_> {
         let (each, planes, pitch) = self.grid.rows();
         Rows::new(&self.f[grid], each, planes, pitch)
@@ -31,7 +31,7 @@ impl FluidSimulation {
 
 /// Divides steps among devices. Each kernel of a launch is a stage; moving the tracers takes two additional stages.
 impl SharedSimulation for FluidSimulation {
-    /// The number of steps so far, and the mean speeds of the burst so far.
+    /// State kept on the host: the number of steps so far, and the mean speeds of the burst so far.
     type HostState = (u32, Option<Vec<f32>>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {
@@ -50,7 +50,7 @@ impl SharedSimulation for FluidSimulation {
     fn plan(&self) -> Plan {
         let Share { grain, edge, .. } = self.share;
         let count = self.walls.ny;
-        // The device with the last unit also steps the remaining rows.
+        // The device with the last unit also advances the remaining rows.
         let units = (count / grain.max(1)).max(1);
         Plan { units, count, grain: Some(grain), edge, cut: MOVE_STEPS }
     }

@@ -16,7 +16,7 @@ const MEASURE: KernelSource = source!("fluid/measure.cl");
 pub(super) const MOVE_STEPS: u32 = 16;
 /// Maximum number of steps between two runs of the kernel that adds up the work-groups' partial sums of the cell speeds.
 const SUMMED_STEPS: usize = 1024;
-/// Maximum number of sums of speeds that the buffer `sums` can hold.
+/// Maximum number of partial sums in the buffer `sums`, unless one step needs more.
 const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the speeds of all work-groups.
 const SUM_GROUP: usize = 256;
@@ -44,18 +44,18 @@ pub struct FluidSimulation {
     pub(super) solid: Buffer<u8>,
     /// Sum of the speeds |u| in each work-group, for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
-    /// Mean |u| after each step, for this burst and for the previous burst, which may still be being copied to the host.
+    /// Mean |u| after each step of this burst, and of the previous burst, whose copy to the host may still be in progress.
     pub(super) series: [Buffer<f32>; 2],
-    /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell as of the last update; zeros for solid cells.
+    /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell as of the last update; all zero for solid cells.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
     pub(super) packed: PackedPoints,
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether the second buffer of cells holds the state before the last step, with the same parameters and walls as now.
+    /// Whether the second buffer of cells holds the state before the last step, taken with the current parameters and walls.
     pub(super) stepped: bool,
-    /// Number of steps so far. It seeds the random numbers for the tracers.
+    /// Number of steps so far; also seeds the random numbers for the tracers.
     pub(super) now: u32,
     /// State for sharing the work with other devices.
     pub(super) share: Share,
@@ -88,7 +88,7 @@ pub(super) struct Burst {
     pub(super) step: u32,
     /// Number of steps in the burst whose speeds have already been added up.
     pub(super) summed: u32,
-    /// Number of steps in the burst that the tracers have already followed.
+    /// Number of steps in the burst for which the tracers have already been moved.
     pub(super) moved: u32,
 }
 
@@ -177,8 +177,8 @@ impl FluidSimulation {
         self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
     }
 
-    /// Returns the number of steps in the next launch. A launch ends when sums must be added up or tracers must move. The
-    /// last step of a burst gets its own launch, so that the second buffer then holds the state before the last step.
+    /// Returns the number of steps in the next launch. A launch ends when sums must be added up or tracers must be moved.
+    /// The last step of a burst gets its own launch, so that the second buffer then holds the state before the last step.
     pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, moved } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), moved + MOVE_STEPS];
@@ -268,7 +268,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Returns whether the tracers must move after the next `steps` steps.
+    /// Returns whether the tracers must be moved after the next `steps` steps.
     pub(super) fn moves_tracers(&self, steps: u32) -> bool {
         let after = self.burst.step + steps;
         let is_due = after == self.burst.steps || after - self.burst.moved == MOVE_STEPS;

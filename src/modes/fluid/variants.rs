@@ -49,8 +49,8 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Defaults for the fluid variants. A work-group covers a rectangle of cells and adds up their speeds in local memory, which
-/// takes one float per work-item.
+/// Defaults for the fluid variants. A work-group covers a rectangle of cells and adds up their speeds in local memory, using
+/// one float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),
@@ -65,7 +65,7 @@ variants! {
     /// One kernel per stage of a step; the populations of a cell are stored together.
     SPLIT = "split",
         &Stages { entries: &["propagate", "rebound", "relax", "add_speeds"], layout: Layout::Cells };
-    /// One kernel per step: reads and writes every number once.
+    /// One kernel per step that reads and writes every number once.
     FUSED = "fused", &advance(Layout::Cells);
     /// Like fused, but with one array per population, so that neighbouring work-items read neighbouring numbers.
     SOA = "soa" in "fused", &advance(Layout::Planes);

@@ -11,14 +11,14 @@ use crate::compute::{Arg, Device, Kernel, Lane, Pass};
 use crate::modes::carried::list;
 use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
-/// Solver that sums the forces of all pairs of bodies and takes the step with a single kernel.
+/// Solver that uses a single kernel to sum the forces of all pairs of bodies and to take the step.
 pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Number of bodies in a unit of work: a common multiple of the numbers that a work-group advances on each device.
+    /// Number of bodies in a unit of work: a common multiple of the number of bodies per work-group on each device.
     grain: usize,
-    /// Common mass of all bodies that have mass, if the kernel multiplies by it only after summing the forces.
+    /// Mass shared by all bodies that have mass, if the kernel multiplies by this mass only after summing the forces.
     common_mass: Option<f32>,
 }
 

@@ -1,4 +1,4 @@
-//! Carried lists of gravity, and the checks of lists from files.
+//! Lists that gravity snapshots contain in addition to the state, with a check for each list.
 
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
 use crate::base::edit::Edit;
@@ -59,11 +59,11 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// Name of the list with the magnitude of each body's last acceleration, without G, on which the tree's accuracy depends.
+/// Name of the list of acceleration magnitudes, one per body, without the factor G. The tree's error limits depend on them.
 pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
-/// Name of the list with the low parts (rounding errors) of all positions, then of all velocities, if `compensated` is
-/// on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
+/// Name of the list with the low parts (rounding errors) of all positions, then of all velocities; used only if
+/// `compensated` is on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
 /// Updates the low parts after an edit that changed the number of bodies from `before` to `after`. A velocity that the user
@@ -89,8 +89,8 @@ pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, aft
     Ok(())
 }
 
-/// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that the
-/// low parts of velocities are finite. A velocity may be smaller than its low part after an edit or by decay.
+/// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that the low
+/// parts of velocities are finite. After an edit or due to decay, a velocity may be smaller than its low part.
 fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> Checked {
     let (places, velocities) = low.split_at(bodies.len());
     let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);

@@ -44,7 +44,7 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Gravity::default()),
 };
 
-/// Kernel source for the force on several bodies at once.
+/// Source of the kernel functions that compute the forces on several bodies at once.
 const COLUMNS: KernelSource = source!("gravity/columns.cl");
 
 impl Mode for Gravity {

@@ -12,24 +12,24 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of block distances to evaluate at once. A block distance is a difference of block numbers.
+/// Maximum number of block distances to evaluate at once. The blocks form a ring, around which distances are measured.
 const DEPTH: usize = 64;
-/// Partial forces may take up 1/`SHARE` of the device memory, or more if the solver needs more.
+/// Partial forces may occupy 1/`SHARE` of the device memory, or more if even a single block distance requires more.
 const SHARE: u64 = 16;
 /// Minimum device memory that the solver needs per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
-/// Returns the number of work-items that share a tile of pairs; must match `kernels/gravity/mutual.cl`.
+/// Returns the number of work-items that evaluate a tile of pairs together; must match `kernels/gravity/mutual.cl`.
 fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
 
-/// Returns the number of bodies that the work-items of one tile of pairs hold at once.
+/// Returns the number of bodies that the work-items of one tile of pairs hold at a time.
 fn own(recipe: &Recipe) -> usize {
     team(recipe) * (recipe.knob("lanes") * recipe.knob("k")) as usize
 }
 
-/// Returns the number of bodies that a work-group holds at once.
+/// Returns the number of bodies that a work-group holds at a time.
 pub(super) fn bodies_per_group(recipe: &Recipe) -> usize {
     own(recipe) * recipe.work_group / team(recipe)
 }
@@ -112,7 +112,7 @@ struct Tiles {
     length: usize,
     side: usize,
     blocks: usize,
-    /// Number of block distances to evaluate at once. A block distance is a difference of block numbers.
+    /// Number of block distances to evaluate at once, at most [`DEPTH`].
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
@@ -120,9 +120,9 @@ struct Tiles {
     mass_unit: f32,
 }
 
-/// Returns the unit of mass for sums of forces: the power of two that gives the heaviest body a mass of 2¹⁵ to 2¹⁶. In the
-/// units of `kernels/gravity/mutual.cl`, the force of this body is then finite at the smallest softening length and above
-/// zero at the largest distance.
+/// Returns the unit of mass for sums of forces: a power of two in which the heaviest body has a mass of 2¹⁵ to 2¹⁶. In the
+/// units of `kernels/gravity/mutual.cl`, its force then neither overflows at the smallest softening length nor vanishes at
+/// the largest distance.
 fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
     match heaviest > 0.0 && heaviest.is_finite() {
@@ -132,7 +132,7 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the number of bodies in a block: close to the first recipe's block size, and a multiple that suits all recipes.
+/// Returns the number of bodies in a block: about the first recipe's block size, and a multiple of every recipe's `own`.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
     // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
@@ -183,7 +183,7 @@ impl Tiles {
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the first part of the work-items `range` for evaluating pairs. Returns the first work-item after that part.
+    /// Queues the evaluation of pairs for the next slice of the work-items `range`. Returns the work-item after the slice.
     fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let team = team(&self.recipe);
@@ -210,7 +210,7 @@ struct Sums {
     finish: Kernel,
     /// Forces on each body from the pairs that this device computes, three floats per body.
     parts: Buffer<f32>,
-    /// Forces on this device's own bodies, as computed by every other device: three floats per body and device.
+    /// Forces on this device's own bodies that the other devices computed, three floats per body and device.
     others: Buffer<f32>,
     /// Number of bodies per device that `others` has room for.
     stride: usize,
@@ -232,8 +232,8 @@ impl Sums {
         })
     }
 
-    /// Queues the first part of the work-items `range` and, after the last part, the kernel that sums the forces. Returns
-    /// the first work-item after the queued part.
+    /// Queues the evaluation of pairs for the next slice of the work-items `range` and, after the last slice, the kernel
+    /// that sums the forces. Returns the work-item after the slice.
     fn meet(&self, lane: &mut Lane, tiles: &Tiles, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let [n, length, depth] = tiles.sizes();
         if range.start == pass.assignment.work.start * team(&tiles.recipe) {

@@ -4,7 +4,7 @@ use crate::base::params::ChangeEffect::{Rebuild, View};
 use crate::base::params::{choice, parameters};
 
 parameters! {
-    /// The parameters of gravity.
+    /// The parameters of the gravity mode.
     #[derive(Debug, Clone)]
     pub struct Gravity {
         /// Simulated time per step. Larger steps are faster but less accurate.
@@ -24,7 +24,7 @@ parameters! {
         /// Corrects the rounding errors of positions and velocities (Kahan summation).
         /// Long runs stay accurate for longer.
         compensated: bool = false, "Compensated" effect(Rebuild),
-        /// Largest relative error of the forces with which `auto` may choose an approximate variant.
+        /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
         accuracy: Accuracy = Accuracy::Exact, "Auto accuracy" effect(Rebuild),
         /// Accuracy of the variant `tree`: largest error from one distant cell, relative to the acceleration of the bodies
         /// that the cell acts on. Smaller values are more accurate and slower.
@@ -70,7 +70,7 @@ impl Integrator {
 pub(super) const OUTER: f64 = 1.351_207_191_959_657_8;
 
 choice! {
-    /// Formula that keeps the force finite at a small distance r.
+    /// Formula that keeps the force finite at small distances r.
     pub enum Softening {
         /// Spreads the mass of each body over a small ball: the force is proportional to r·(r² + eps²)^(−3/2).
         Plummer = "plummer",
@@ -83,7 +83,7 @@ choice! {
 const OPENING: f32 = 0.004;
 
 choice! {
-    /// Largest relative error of the forces with which `auto` may choose an approximate variant.
+    /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
     pub enum Accuracy {
         /// Only rounding errors: `auto` chooses among the variants that evaluate all pairs.
         Exact = "exact",
@@ -95,7 +95,7 @@ choice! {
 }
 
 impl Gravity {
-    /// Returns whether the normal error of the forces, `at_default` with the default `opening`, is within `accuracy`.
+    /// Returns whether the usual force error is within `accuracy`. `at_default` is that error with the default `opening`.
     pub(super) fn is_accurate(&self, at_default: f64) -> bool {
         // Measured with Plummer spheres and galaxies: the error grows as this power of `opening`.
         let error = at_default * f64::from(self.opening / OPENING).powf(0.65);

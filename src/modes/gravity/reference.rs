@@ -99,8 +99,8 @@ impl Gravity {
         self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
-    /// Applies `step` to the position and velocity of each body. If `flat` is set, then moves the bodies onto the plane z =
-    /// 0. Finally, excludes bodies that are no longer finite.
+    /// Applies `step` to the position and velocity of each body, and moves the body onto the plane z = 0 if `flat` is set.
+    /// Excludes bodies whose values are no longer finite.
     fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
         for i in 0..bodies.len() {
             let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));

@@ -19,7 +19,7 @@ use crate::modes::{
 const DRIFT: KernelSource = source!("gravity/drift.cl");
 const MEASURE: KernelSource = source!("gravity/measure.cl");
 
-/// Simulation of gravity on one device: the bodies, and the kernels that compute their steps.
+/// Simulation of gravity on one device: the bodies and the kernels that advance them.
 pub(super) struct GravitySimulation {
     pub(super) lane: Lane,
     pub(super) params: Gravity,
@@ -28,14 +28,14 @@ pub(super) struct GravitySimulation {
     pub(super) drift: Kernel,
     reduction: Reduction,
     potential: Kernel,
-    /// Positions before and after a pass over all bodies. Swapped after each pass.
+    /// Positions before and after a pass over all bodies. The buffers are swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities, followed by the low parts of positions and velocities if the parameter `compensated` is on.
     pub(super) v: Buffer<[f32; 4]>,
     /// Accelerations; the fourth number is the body's largest energy error in a step so far (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus absolute potential energy when first measured with the current parameters; `None` until then.
+    /// Kinetic energy plus |potential energy| when first measured with the current parameters; `None` until then.
     energy_scale: Option<f64>,
     packed: PackedPoints,
     /// Gravitational potential at each body, as a double or as the sum of two floats.
@@ -46,7 +46,7 @@ pub(super) struct GravitySimulation {
     attract: AttractKernel,
 }
 
-/// Tells which accelerations in device memory are valid after the steps so far.
+/// Validity of the accelerations in device memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
     /// Whether `a` contains the accelerations at the positions `x[0]` with the current parameters.
@@ -54,11 +54,11 @@ pub(super) struct Known {
     /// Whether accelerations have been computed since the simulation was built.
     pub a_is_there: bool,
     /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the positions
-    /// before the pass, so that `a` then belongs to `x[1]`.
+    /// before the pass, so `a` then belongs to `x[1]`.
     pub stepped: bool,
 }
 
-/// Progress of a burst of steps: consecutive passes, each over all bodies.
+/// Progress of a burst of steps, which consists of passes over all bodies.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
@@ -66,11 +66,11 @@ pub(super) struct Burst {
     pub(super) pass: u64,
     /// Number of passes in the burst; may exceed `u32` for the largest number of steps.
     pub(super) passes: u64,
-    /// Whether the first pass only evaluates the force, for the drift at the start or for the first step's energy error.
+    /// Whether the first pass only evaluates the forces, for the opening kick or the energy error of the first step.
     pub(super) evaluates: bool,
 }
 
-/// Relative energy error of a step above which the time step is too long for an encounter of bodies.
+/// Relative energy error of one body in one step above which the advice on close encounters is shown.
 const WORRYING_SHARE: f64 = 0.1;
 /// Advice shown when the time step is too long for a close encounter between bodies.
 const ENCOUNTER_ADVICE: &str =
@@ -104,7 +104,7 @@ impl GravitySimulation {
         })
     }
 
-    /// Returns the buffer of velocities followed by the low parts `low`, or by zeros if `low` is empty.
+    /// Creates the buffer for the velocities and, if `compensated` is on, the low parts `low` (zeros if `low` is empty).
     fn velocities(
         device: &Device,
         params: &Gravity,
@@ -184,7 +184,7 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities }.into())
     }
 
-    /// Returns the accelerations for the next burst, the energy errors so far, the lists of the solver, and the low parts.
+    /// Returns the accelerations for the next burst, the energy errors so far, the solver's lists, and the low parts.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = self.solver.carried();
         if self.known.a_is_current {

@@ -9,14 +9,13 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
-/// Evaluates the forces between bodies and takes a step with them. Each group of related kernels has one implementation.
+/// Algorithm that evaluates forces and advances bodies. Each group of related kernels has its own implementation.
 pub(super) trait Solver {
-    /// Queues the first part of the work-items `range` of a stage, without waiting for the device. Returns the first
-    /// work-item after that part.
+    /// Queues the next slice of the stage's work-items `range`, without waiting. Returns the work-item after the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues the computation of the potential at each body due to all others, which the energy is computed from. By
-    /// default, evaluates all pairs.
+    /// Queues the kernel that computes the potential at each body due to all others, for measuring the energy. The default
+    /// implementation evaluates all pairs.
     fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
         let PotentialPass { all_pairs: kernel, bodies, eps2, x, phi, .. } = *pass;
         let (args, group, cost) =
@@ -29,7 +28,7 @@ pub(super) trait Solver {
         1.0
     }
 
-    /// Returns the solver's lists that a snapshot must contain so that later steps give identical bits.
+    /// Returns the solver's lists that a snapshot must contain so that later steps are bit-identical.
     fn carried(&self) -> Extra {
         Extra::new()
     }
@@ -42,7 +41,7 @@ pub(super) trait Solver {
     /// Returns how a pass is divided among devices.
     fn plan(&self) -> Plan;
 
-    /// Returns the number of stages of a pass that devices share. A pass on a single device has one stage.
+    /// Returns the number of stages in a pass that several devices share. A pass on a single device has one stage.
     fn stages(&self) -> usize {
         1
     }
@@ -50,12 +49,12 @@ pub(super) trait Solver {
     /// Returns the work-items of a stage that belong to `assignment`.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
 
-    /// Returns the rows of the bodies that devices exchange together with the new positions, if any.
+    /// Returns the rows, one per body, that devices exchange in addition to the new positions, if any.
     fn gathered(&self) -> Option<Rows<'_>> {
         None
     }
 
-    /// Returns the data that devices exchange after a stage; `None` means the new positions.
+    /// Returns the data that devices exchange after a stage, or `None` if they exchange the new positions.
     fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {
         None
     }
@@ -65,9 +64,9 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// Accuracy of approximate variants: the parameter `opening`.
+    /// The parameter `opening`, which determines the accuracy of approximate variants.
     pub opening: f32,
-    /// Coefficients of the step that the kernel takes with the forces.
+    /// Coefficients of the step that the kernel takes once it has evaluated the forces.
     pub step: Step,
     /// Buffers of positions before the step, positions after the step, velocities, and accelerations.
     pub state: [Arg<'a>; 4],
@@ -77,7 +76,7 @@ pub(super) struct ForcePass<'a> {
 }
 
 impl ForcePass<'_> {
-    /// Returns the coefficients of the step for sums over masses in units of `mass`.
+    /// Returns the coefficients in the kernels' layout, for force sums whose masses are in units of `mass`.
     pub(super) fn coefficients(&self, mass: f32) -> Arg<'static> {
         Arg::Float8(self.step.coefficients(mass))
     }
@@ -90,9 +89,9 @@ pub(super) struct PotentialPass<'a> {
     pub bodies: usize,
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// Accuracy of approximate variants: the parameter `opening`.
+    /// The parameter `opening`, which determines the accuracy of approximate variants.
     pub opening: f32,
-    /// Positions of the bodies, and the buffer for the sums.
+    /// Positions of the bodies, and the buffer for the potentials.
     pub x: Arg<'a>,
     pub phi: Arg<'a>,
 }
@@ -110,7 +109,7 @@ pub(super) struct Setup<'a> {
 /// Constructor of a variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
-/// Builds the program of a recipe. With `has_equal_masses`, kernels sum without masses and multiply by the mass afterwards.
+/// Builds the program of a recipe. If `has_equal_masses` is set, the kernels multiply by the common mass only after summing.
 pub(super) fn program(
     device: &Device,
     recipe: Recipe,

@@ -12,7 +12,7 @@ pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
 
-/// Returns the macros for compiling the kernels that end a step.
+/// Returns the macros for the kernels that end a step.
 pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
     flags(&[("COMPENSATED", params.compensated)])
 }
@@ -77,7 +77,7 @@ impl Step {
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// Returns the coefficients in the kernels' layout, for force sums with masses in units of `mass`.
+    /// Returns the coefficients in the kernels' layout, for force sums whose masses are in units of `mass`.
     pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]

@@ -56,8 +56,7 @@ variants! {
         normal_error: Some(tree::NORMAL_ERROR);
 }
 
-/// Returns the variant that `auto` selects for a device and a number of bodies, if the forces may have the error of the
-/// tree (`may_approximate`).
+/// Returns the variant that `auto` selects for a device and a number of bodies. `may_approximate` permits the tree.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, may_approximate: bool) -> &'static Variant {
     match device.kind {
         DeviceKind::Cpu if may_approximate && bodies >= 8_192 => &TREE,
@@ -68,7 +67,7 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, may_approximate: 
     }
 }
 
-/// Returns the size of local memory for one body per work-item, in bytes.
+/// Returns the local memory that holds one body per work-item, in bytes.
 fn tile(recipe: &Recipe) -> usize {
     size_of::<[f32; 4]>() * recipe.work_group
 }

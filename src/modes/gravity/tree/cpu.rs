@@ -17,22 +17,22 @@ pub(super) const SOURCE: Source = Source {
     constants: &[("LANES", 16)],
 };
 
-/// Number of bodies that share a walk of the tree, as in `kernels/gravity/tree.cl`.
+/// Number of bodies that share a walk of the tree; must match `kernels/gravity/tree.cl`.
 const SET: usize = 256;
-/// Number of bits of a digit of a key, as in `kernels/gravity/tree/order.cl`.
+/// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/order.cl`.
 const DIGIT_BITS: u32 = 10;
-/// Maximum number of cells of the top of the tree, as in `kernels/gravity/tree/cells.cl`.
+/// Maximum number of cells in the top part of the tree; must match `kernels/gravity/tree/cells.cl`.
 const TOP_CELLS: usize = 4096;
-/// Maximum number of cells, whose numbers have 25 bits in `kernels/gravity/tree/cells.cl`.
+/// Maximum number of cells in the tree: `kernels/gravity/tree/cells.cl` stores cell numbers in 25 bits.
 const MOST_CELLS: usize = 1 << 25;
-/// Number of values that describe a cell, as in `kernels/gravity/tree/cells.cl`.
+/// Number of values that describe a cell; must match `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
-/// Number of values that vectors may read beyond the end of a list.
+/// Number of values beyond the end of a list that vector loads may read.
 const PAD: usize = 64;
-/// Error that a cell may make if it acts on an expansion, relative to its error limit on bodies.
+/// Error limit for a cell that acts on an expansion, as a fraction of the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.02;
 
-/// Returns the number of cells for which a tree of `bodies` bodies has room, with padding.
+/// Returns the number of cells to allocate for a tree of `bodies` bodies, including padding.
 fn room(bodies: usize) -> usize {
     TOP_CELLS + 2 * bodies + PAD
 }
@@ -57,7 +57,7 @@ pub(super) struct CpuKernels {
     /// Number of tasks into which kernels divide the bodies.
     tasks: usize,
     corners: Buffer<[f32; 4]>,
-    /// Keys of the bodies, and a buffer for sorting the keys.
+    /// Sort keys of the bodies, and a second buffer for sorting them.
     keys: [Buffer<u64>; 2],
     counts: Buffer<u32>,
     /// For each body, the number of tree levels that it shares with the previous body.
@@ -68,7 +68,7 @@ pub(super) struct CpuKernels {
     links: Buffer<u32>,
     ranges: Buffer<[u32; 2]>,
     cells: Buffer<f32>,
-    /// Numbers of cells of the top, and of subtrees.
+    /// Number of cells in the top part of the tree, and number of subtrees.
     sizes: Buffer<u32>,
     subtrees: Buffer<[u32; 4]>,
 }

@@ -18,21 +18,21 @@ pub(super) const SOURCE: Source = Source {
     constants: &[("LEVELS", LEVELS)],
 };
 
-/// Number of levels of the tree.
 const LEVELS: usize = 13;
 /// Number of work-items in a warp.
 pub(in crate::modes::gravity) const WARP: usize = 32;
-/// Number of work-groups that compute the box around the bodies.
+/// Number of work-groups that compute the bounding box of the bodies.
 const BOXES: usize = 264;
-/// Number of bits of a digit, and of keys in a tile, as in `kernels/gravity/tree/gpu/order.cl`.
+/// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/gpu/order.cl`.
 const DIGIT_BITS: usize = 8;
+/// Number of keys that a work-group sorts at a time; must match `kernels/gravity/tree/gpu/order.cl`.
 const TILE: usize = 2048;
-/// Number of bodies in a block.
+/// Number of bodies in a block, and the work-group size of most kernels that build the tree.
 const BLOCK: usize = 256;
-/// Error that a cell may make if it acts on an expansion, relative to its error limit on bodies.
+/// Error limit for a cell that acts on an expansion, as a fraction of the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.03;
 
-/// Returns the number of cells for which a tree of `bodies` bodies has room.
+/// Returns the number of cells to allocate for a tree of `bodies` bodies.
 fn room(bodies: usize) -> usize {
     2 * bodies + 1
 }
@@ -123,7 +123,7 @@ impl GpuKernels {
         })
     }
 
-    /// Returns the ids of the bodies in the order of the keys.
+    /// Returns the ids of the bodies, sorted by key.
     fn order(&self) -> &Buffer<u32> {
         &self.ids[(3 * LEVELS).div_ceil(DIGIT_BITS) % 2]
     }

@@ -8,7 +8,7 @@ mod solver;
 pub(super) use self::gpu::WARP;
 pub(super) use self::solver::Tree;
 
-/// Largest relative error of the forces that passes `check`.
+/// Largest relative error of the forces that `check` accepts.
 pub(super) const TOLERANCE: f64 = 1e-2;
 /// Usual relative error of the forces with the default `opening`.
 pub(super) const NORMAL_ERROR: f64 = 1e-3;

@@ -13,29 +13,29 @@ use crate::modes::gravity::solver::{ForcePass, PotentialPass, Setup, Solver, sof
 use crate::modes::gravity::step::step_defines;
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
-/// The tree of all bodies, built anew in each pass.
+/// Solver that uses a tree of all bodies, which is rebuilt in each pass.
 pub(in crate::modes::gravity) struct Tree {
     kernels: Box<dyn TreeKernels>,
     walk: Kernel,
     measure: Kernel,
     finish: Kernel,
-    /// Kernel for the potential. The first use builds the kernel with `device`, `recipe` and `params`.
+    /// Kernel for the potential, built on first use from `device`, `recipe` and `params`.
     potential: Option<Kernel>,
     device: Device,
     recipe: Recipe,
     params: Gravity,
     bodies: usize,
-    /// Accelerations without G, of the bodies that this device walked for.
+    /// Accelerations, without the factor G, of the bodies for which this device walked the tree.
     sums: Buffer<[f32; 4]>,
-    /// Accelerations of this device's own bodies that each other device computed, `stride` bodies apart.
+    /// Accelerations of this device's own bodies that the other devices computed, with room for `stride` bodies per device.
     others: Buffer<[f32; 4]>,
     stride: usize,
     /// Whether `last` contains the magnitudes of earlier accelerations.
     is_known: bool,
-    /// Magnitudes of the last accelerations without G, and a buffer for magnitudes that are not needed.
+    /// Magnitudes of the last accelerations without the factor G, and a buffer for magnitudes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
-    /// Numbers of pairs, cells on bodies, cells on expansions, and tests in the last walk of each set.
+    /// Counts from the last walk of each set: pairs, cells that acted on bodies, cells that acted on expansions, and tests.
     work: Buffer<[u32; 4]>,
 }
 
@@ -74,13 +74,13 @@ impl Tree {
         }))
     }
 
-    /// Returns the number of work-items of a whole walk.
+    /// Returns the number of work-items in a complete walk.
     fn items(&self) -> usize {
         self.kernels.sets() * self.kernels.team()
     }
 
-    /// Queues the kernels that run before a walk and build the tree of the bodies at `x`. A walk opens cells depending on
-    /// the magnitudes of earlier accelerations. If there are none yet, also queues a walk that computes them.
+    /// Queues the kernels that build the tree of the bodies at `x` before a walk. A walk uses the magnitudes of earlier
+    /// accelerations to decide which cells to open. If there are none yet, also queues a walk that computes them.
     fn prepare(&mut self, lane: &mut Lane, x: Arg, eps2: Arg<'static>) -> Result<()> {
         self.kernels.build(lane, x, (&self.last).into())?;
         if !self.is_known {
@@ -93,7 +93,6 @@ impl Tree {
         Ok(())
     }
 
-    /// Queues a walk of all sets.
     fn walk_all(
         &self,
         lane: &mut Lane,
@@ -111,7 +110,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Queues the end of the step for the bodies `own`, from the accelerations that all devices computed.
+    /// Queues the kernel that ends the step for the bodies `own`, using the accelerations that all devices computed.
     fn finish(&self, lane: &mut Lane, pass: &ForcePass, own: Range<usize>) -> Result<()> {
         // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
@@ -123,7 +122,7 @@ impl Tree {
         lane.whole(Pass::cheap(&self.finish, &args, own.len()))
     }
 
-    /// Queues the next slice of a walk of the work-items `range`. Returns the work-item after the slice.
+    /// Queues a walk for the next slice of the work-items `range`. Returns the work-item after the slice.
     fn walk(
         &self,
         lane: &mut Lane,
@@ -139,10 +138,10 @@ impl Tree {
     }
 }
 
-/// Value of `opening` for a walk without earlier accelerations, which opens cells by their angle.
+/// Value of `opening` for a walk that has no earlier accelerations and therefore accepts cells by their angle alone.
 const UNKNOWN: f32 = -1.0;
 
-/// Typical number of pairs and cells that a walk computes for a body. Only the length of slices depends on this number.
+/// Typical number of pairs and cells that a walk evaluates per body. It affects only the length of slices.
 const TYPICAL_WORK: f64 = 1000.0;
 
 impl Solver for Tree {
@@ -230,7 +229,7 @@ impl Solver for Tree {
     }
 }
 
-/// Builds the program of the tree with the macros `more` besides those of the recipe.
+/// Builds the program of the tree with the macros `more` in addition to those of the recipe.
 fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -> Result<Program> {
     let source = match device.info.kind {
         DeviceKind::Cpu => &cpu::SOURCE,
