@@ -1,4 +1,4 @@
-//! Hardware limits of speed, and which part of a device is the bottleneck.
+//! Hardware limits on speed, and the part of a device that is the bottleneck.
 
 use super::Recipe;
 use crate::compute::{MicroKernel, Roofline};
@@ -59,11 +59,11 @@ pub struct Pair {
 /// Utilization of the parts of a device, as fractions of their limits.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Busy {
-    /// Achieved fraction of the peak rate of computing pairs; `None` in modes without pairs.
+    /// Achieved fraction of the peak rate at which the device computes pairs; `None` in modes without pairs.
     pub arithmetic: Option<f64>,
     /// Achieved fraction of the device's peak reciprocal-square-root throughput, if known.
     pub roots: Option<f64>,
-    /// Achieved fraction of the peak throughput, if known, of cached reads (for pairs) or of memory copies (for cells).
+    /// Achieved fraction of the peak throughput of cached reads (for pairs) or of memory copies (for cells), if known.
     pub memory: Option<f64>,
 }
 

@@ -22,9 +22,9 @@ use crate::scene::Scene;
 pub struct ModeInfo {
     /// Name of the mode in `--mode` and the panel.
     pub name: &'static str,
-    /// Description of the mode in one line.
+    /// One-line description of the mode.
     pub summary: &'static str,
-    /// Kind of matter that the mode simulates, its labels and speed units, and the work in a step.
+    /// What the mode simulates, its labels and speed units, and the amount of work in a step.
     pub work: Work,
     /// Label and explanation of the relative error that [`Simulation::sample`] measures.
     pub error: (&'static str, &'static str),
@@ -114,8 +114,8 @@ pub struct Start {
 pub struct CarriedList {
     /// Name of the list in [`Extra`] and in snapshot files.
     pub name: &'static str,
-    /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies as `[n, 1]`. Longer lists
-    /// in a file are rejected.
+    /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies given as `[n, 1]`. Files
+    /// with longer lists are rejected.
     pub most: fn([usize; 2]) -> usize,
     /// Checks a list that was read from a file. The error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
@@ -149,7 +149,7 @@ impl<'a> Carries<'a> {
     }
 }
 
-/// A mode with its parameters. Each method that takes a state fails if the mode cannot step such a state.
+/// A mode with its parameters. Each method that takes a state fails if the mode cannot simulate it.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Mode: Params + Any + Send + Sync {
     /// Returns the mode's row in [`MODES`](super::MODES).
@@ -163,7 +163,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Fails with the compiler's log if a kernel does not build. Also fails if a device cannot hold the state.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>>;
 
-    /// Builds a simulation that starts from `state` on `device` and steps with `recipe`.
+    /// Builds a simulation that starts from `state` and runs on `device` with `recipe`.
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
         self.build_together(&[DeviceRecipe { device: device.clone(), recipe }], state)
     }
@@ -180,13 +180,13 @@ pub trait Mode: Params + Any + Send + Sync {
     /// The error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
-    /// Turns off everything that only pictures need. Meant for runs without a window.
+    /// Turns off everything that only pictures require; used for runs without a window.
     fn unseen(&mut self) {}
 
     /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant;
 
-    /// Returns whether `auto` may choose `variant`: whether its normal error is small enough for the user.
+    /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
         variant.normal_error.is_none_or(|error| error <= WORRYING)
     }
@@ -214,15 +214,15 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns whether the total energy should be constant with the current parameters.
     fn conserves_energy(&self) -> bool;
 
-    /// Returns the device memory that one body or cell takes, in bytes.
+    /// Returns the device memory per body or cell, in bytes.
     fn bytes_per_body(&self) -> usize;
 
-    /// Returns the memory that one body or cell takes in the largest buffer, in bytes.
+    /// Returns the device memory per body or cell in the largest buffer, in bytes.
     fn bytes_in_a_buffer(&self) -> usize {
         size_of::<[f32; 4]>()
     }
 
-    /// Takes `steps` steps in f64 on the host, as the reference that kernels are compared with.
+    /// Takes `steps` steps in f64 on the host. The result is the reference for the kernels.
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()>;
 
     /// Computes conserved quantities in f64 on the host.
@@ -241,7 +241,7 @@ impl dyn Mode {
         })
     }
 
-    /// Returns the costliest effect of changing the parameters from `old`, or `None` if no parameter changed.
+    /// Returns the costliest effect of changing the parameters of `old` to the current ones, or `None` if they are equal.
     pub(super) fn change_from(&self, old: &dyn Mode) -> Option<ChangeEffect> {
         old.values().changes(&self.values()).1
     }
@@ -305,13 +305,13 @@ pub trait Simulation {
         self.lane().finish()
     }
 
-    /// Returns how many times a step did the work [`Work::in_step`], averaged over the last burst. The number exceeds 1 if
-    /// steps are divided into substeps.
+    /// Returns the work of an average step in the last burst, as a multiple of [`Work::in_step`] ×
+    /// [`Mode::force_evaluations`]. It exceeds 1 if steps are divided into substeps.
     fn rounds(&self) -> f64 {
         1.0
     }
 
-    /// Returns the device time, in seconds, of all steps that ended since the last call to this function.
+    /// Returns the device time, in seconds, of all steps that have ended since the last call.
     fn take_seconds(&mut self) -> f64 {
         self.lane().take_seconds()
     }
@@ -361,8 +361,7 @@ pub trait Simulation {
         })
     }
 
-    /// Queues an update of all velocities by an attractor that acts for the simulated time `time`. Must be called between
-    /// bursts.
+    /// Queues the effect of an attractor on all velocities during the simulated time `time`. Must be called between bursts.
     /// Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
@@ -373,6 +372,7 @@ pub trait Simulation {
     /// current parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
-    /// Computes conserved quantities on the device. Waits for the device; the potential costs about as much as a step.
+    /// Computes conserved quantities on the device and waits for the result. The potential energy costs about as much as a
+    /// step.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
 }

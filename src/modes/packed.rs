@@ -19,7 +19,7 @@ impl PackedPoints {
         Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the kernel `pack`, which takes `args` and then its output buffers, and the copy of its output to the memory of
+    /// Queues the kernel `pack`, with `args` followed by its output buffers, and a copy of its output to the memory of
     /// `points`. `shape` is the shape in which the bodies are drawn.
     pub(super) fn publish(
         &self,

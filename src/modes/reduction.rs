@@ -32,7 +32,7 @@ pub(super) struct Sums {
     /// The conserved quantities, except for the potential energy, whose unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
-    /// Further sums, whose meaning depends on the mode.
+    /// Additional sums, whose meaning depends on the mode.
     pub extra: [f64; 3],
     pub maxima: [f64; 2],
 }

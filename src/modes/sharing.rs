@@ -17,11 +17,11 @@ pub struct DeviceRecipe {
 pub struct Sharing {
     /// The devices and their parts of the work, one entry for each device.
     pub members: Vec<Member>,
-    /// Time per step, in ms, in addition to the computation on the slowest device. Most of it is data exchange.
+    /// Time per step beyond the computation on the slowest device, in ms. Most of it is spent on data exchange.
     pub exchange_ms: f64,
     /// Speed of all devices together, divided by the sum of their separate speeds; 0 to 1.
     pub efficiency: f64,
-    /// Whether the search for the best devices has ended, so that the choice of devices is final.
+    /// Whether the search for the best set of devices has ended.
     pub is_settled: bool,
 }
 

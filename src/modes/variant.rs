@@ -14,9 +14,9 @@ use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 pub struct Variant {
     /// Name of the variant in `--variant` and the panel.
     pub name: &'static str,
-    /// Description of the variant in one line.
+    /// One-line description of the variant.
     pub summary: &'static str,
-    /// Path of the source file under `kernels/`.
+    /// Path of the source file, relative to `kernels/`.
     pub file: &'static str,
     /// Text of the source file.
     pub source: &'static str,
@@ -28,7 +28,7 @@ pub struct Variant {
     pub has_fixed_group: bool,
     /// Name of the knob that sets the width of a work-group, if a work-group covers a rectangle of cells.
     pub width_knob: Option<&'static str>,
-    /// Returns the number of bodies or cells that a work-group steps.
+    /// Returns the number of bodies or cells that a work-group advances.
     pub bodies_per_group: fn(&Recipe) -> usize,
     /// Number of bodies updated per reciprocal square root: 2 if both bodies of a pair are updated at once, otherwise 1.
     pub sides: f64,
@@ -40,9 +40,9 @@ pub struct Variant {
     pub local_bytes: fn(&Recipe) -> usize,
     /// Whether several devices can share a step.
     pub together: Together,
-    /// Whether the mode's hardware limit applies. Variants that skip pairs or memory traffic have no limit.
+    /// Whether the mode's hardware limit applies. It does not apply to variants that skip pairs or memory traffic.
     pub has_limit: bool,
-    /// Data for building the variant's solver. Only the mode knows the type of the data.
+    /// Data for building the variant's solver, of a type that only the mode knows.
     pub solver: &'static (dyn Any + Send + Sync),
 }
 
@@ -128,7 +128,7 @@ pub enum Together {
     Freely,
     /// All devices must use the same kernel variant.
     Alike,
-    /// All devices must use the same variant and be of the same model, so that they round equally.
+    /// All devices must use the same variant and be of the same model, so that they round identically.
     SameModel,
     /// The variant runs on a single device.
     No,
@@ -152,11 +152,11 @@ pub struct Knob {
     pub name: &'static str,
     /// Name of the macro in the kernel; empty if only the host uses the value.
     pub define: &'static str,
-    /// Description of the compile-time parameter in one line.
+    /// One-line description of the compile-time parameter.
     pub summary: &'static str,
-    /// Allowed values.
+    /// Values that the compile-time parameter may have.
     pub options: &'static [u32],
-    /// Whether the guessed value is always the fastest, so tuning tries no other values.
+    /// Whether the guessed value is always the fastest, so that tuning need not try other values.
     pub never_hurts: bool,
     /// Returns a good value of the compile-time parameter for a device and a number of bodies.
     pub guess: fn(&DeviceInfo, usize) -> u32,
@@ -252,7 +252,7 @@ impl Recipe {
         self
     }
 
-    /// Returns the recipe with another work-group size.
+    /// Returns the recipe with the given work-group size.
     #[must_use]
     pub fn with_work_group(self, work_group: usize) -> Self {
         Self { work_group, ..self }
@@ -280,17 +280,17 @@ impl Recipe {
         std::iter::once(("WORK_GROUP", self.work_group.to_string())).chain(knobs).collect()
     }
 
-    /// Returns the number of bodies or cells that a work-group steps.
+    /// Returns the number of bodies or cells that a work-group advances.
     pub fn bodies_per_group(&self) -> usize {
         (self.variant.bodies_per_group)(self)
     }
 
-    /// Returns the number of work-items that step `bodies` bodies, rounded up to whole work-groups.
+    /// Returns the number of work-items that advance `bodies` bodies, rounded up to whole work-groups.
     pub(super) fn items(&self, bodies: usize) -> usize {
         bodies.div_ceil(self.bodies_per_group()) * self.work_group
     }
 
-    /// Returns the number of bodies that a work-item steps, which is below 1 if several work-items share a body.
+    /// Returns the number of bodies per work-item, which is below 1 if several work-items share a body.
     pub(super) fn bodies_per_item(&self) -> f64 {
         self.bodies_per_group() as f64 / self.work_group as f64
     }
@@ -317,7 +317,7 @@ impl Recipe {
         sizes
     }
 
-    /// Returns similar recipes: one per combination of compile-time sizes, and one per compile-time switch, with it flipped.
+    /// Returns similar recipes: one per combination of numeric knob values, and one per switch, with that switch flipped.
     pub fn relatives(&self) -> Vec<Self> {
         let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();

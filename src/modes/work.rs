@@ -4,7 +4,7 @@ use crate::base::flow::MAX_CELLS;
 use crate::base::state::Matter;
 use crate::compute::DeviceKind;
 
-/// Description of what a mode simulates, and of how much work a step takes.
+/// Description of what a mode simulates and how much work a step requires.
 #[derive(Debug)]
 pub struct Work {
     /// Kind of matter that the mode simulates.
@@ -23,7 +23,7 @@ pub struct Work {
     pub unit: &'static str,
     /// Explanation of the main speed in the panel.
     pub help: &'static str,
-    /// Returns the number of units of work that one force evaluation of a step takes, given the number of bodies or cells.
+    /// Returns the number of units of work in one force evaluation, given the number of bodies or cells.
     pub in_step: fn(usize) -> f64,
     /// Key of the speed in reports, and how many units of work per second make up one unit of the reported speed.
     pub report: (&'static str, f64),
@@ -33,9 +33,9 @@ pub struct Work {
     pub flops: Option<f64>,
     /// Smallest and largest number of steps that `auto` chooses for a burst.
     pub burst: (u32, u32),
-    /// Maximum number of bodies or cells on any device. Kernels must be able to count them in `uint`, even when rounded up.
+    /// Maximum number of bodies or cells on any device. Even when rounded up, the number must fit in a kernel's `uint`.
     pub most: usize,
-    /// Suitable numbers of bodies or cells, for CPUs and for all other devices.
+    /// Suitable numbers of bodies or cells: first for CPUs, then for all other devices.
     sizes: [Sizes; 2],
 }
 
@@ -78,7 +78,7 @@ impl Work {
         }
     }
 
-    /// Describes the work of modes that step every cell of a grid.
+    /// Describes the work of modes that advance every cell of a grid.
     pub(super) const fn cells() -> Self {
         Self {
             matter: Matter::Flow,
@@ -128,6 +128,6 @@ pub struct Series {
     pub label: &'static str,
     /// Explanation of the quantity, shown in a tooltip.
     pub help: &'static str,
-    /// Message shown when a value is no longer a number: what this means, and what to do.
+    /// Message shown when a value is no longer finite. It explains what happened and what to do.
     pub broken: &'static str,
 }

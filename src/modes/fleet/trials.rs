@@ -5,11 +5,11 @@ use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
-/// Number of parts into which a step is divided. A device on trial computes one part.
+/// Number of parts that a step is divided into for a trial. A device on trial computes one part.
 const SLIVER: usize = 32;
 /// A device whose estimated speed is below this fraction of the highest estimate must pass a trial before it may join.
 const SLOWER: f64 = 0.2;
-/// Speed that a device on trial must exceed to join, as a fraction of the total speed of the participating devices.
+/// Speed that a device on trial must exceed to join, as a fraction of the combined speed of the participating devices.
 const WORTH: f64 = 0.03;
 
 /// Indices of the devices on trial, each with the number of trial runs it has begun.
@@ -25,7 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks which trials have ended, without waiting. Returns the devices that now join, or `None` if there are none.
+    /// Advances the trials of idle devices without waiting. Returns the devices that passed, or `None` if none did.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],

@@ -52,8 +52,8 @@ pub(super) fn cube_root(x: f64) -> f64 {
 /// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball; usually a few are enough. If none is free, the ball is placed at the last
-/// one, and the simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball; usually a few are enough. If none is free, the last one is used, and the
+/// simulation separates the overlapping balls.
 const TRIES: usize = 10_000;
 
 /// Index in [`Packing`] that stands for "no ball".
@@ -124,7 +124,7 @@ impl Packing {
         (c / (2.0 * self.largest)).floor() as i64
     }
 
-    /// Returns the index of the hash table's bucket for a grid cell. Buckets of neighbours along x are adjacent in memory.
+    /// Returns the index of the hash table's bucket for a grid cell. Neighbours along x have adjacent buckets.
     fn bucket(&self, [x, y, z]: [i64; 3]) -> usize {
         let hash = x.wrapping_add(y.wrapping_mul(73_856_093)).wrapping_add(z.wrapping_mul(19_349_663));
         hash as usize & (self.last.len() - 1)

@@ -17,7 +17,7 @@ pub(super) struct Disc {
     pub gap: [f64; 2],
     /// Maximum slope of an orbit. Half the thickness of the disc is this slope times the distance from the planet.
     pub tilt: f64,
-    /// Maximum share of the disc's volume that bodies may fill.
+    /// Maximum fraction of the disc's volume that bodies may fill.
     pub filling: f64,
 }
 
@@ -59,7 +59,7 @@ impl Disc {
     }
 }
 
-/// Returns the velocity at a position on an anticlockwise circular orbit (v² = GM/r) that rises with `slope` there.
+/// Returns the velocity on an anticlockwise circular orbit (v² = GM/r) at a position where the orbit has the slope `slope`.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();
