@@ -341,7 +341,7 @@ pub trait Simulation {
         Ok(Vec::new())
     }
 
-    /// Returns whether painting the stroke with [`Simulation::paint`] may change any cell.
+    /// Returns whether painting the stroke with [`Simulation::paint`] could change any cell.
     fn is_painted_by(&self, _stroke: &Stroke) -> bool {
         true
     }

@@ -14,11 +14,11 @@ const MEASURE: KernelSource = source!("fluid/measure.cl");
 
 /// Number of steps between two tracer updates. A tracer travels one or two cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
-/// Maximum number of steps between two runs of the kernel that adds up the work-groups' partial sums of the cell speeds.
+/// Maximum number of steps between two runs of the kernel that adds up the work-groups' sums of speeds.
 const SUMMED_STEPS: usize = 1024;
-/// Maximum number of partial sums in the buffer `sums`, unless one step needs more.
+/// Maximum number of work-groups' sums of speeds in the buffer `sums`, unless a single step produces more.
 const SUMS: usize = 1 << 22;
-/// Work-group size of the kernel that adds up the speeds of all work-groups.
+/// Work-group size of the kernel that adds up the work-groups' sums of speeds.
 const SUM_GROUP: usize = 256;
 
 /// Simulation of a flow on one device: the flow and the kernels that advance it.
@@ -186,7 +186,7 @@ impl FluidSimulation {
         room.min(steps_of_launch(&self.recipe) as u32)
     }
 
-    /// Returns the number of steps between two runs of the kernel that adds up speeds. The number is a power of two.
+    /// Returns the number of steps, a power of two, between two runs of the kernel that adds up the work-groups' sums.
     pub(super) fn summed_steps(&self) -> u32 {
         if let Some(agreed) = self.share.summed_steps {
             return agreed;
