@@ -194,7 +194,7 @@ impl Viewer {
         let Screen { look, stats, window, .. } = screen;
         let device = first_device(pool, config);
         let recipe = engine::Resolved::new(config, device).ok().map(|resolved| resolved.recipe);
-        let max_bodies = engine::max_bodies(device, config.mode.as_ref());
+        let max_bodies = engine::max_bodies(device, config);
         window.run_ui(events, |ctx| {
             let model = Model {
                 config,

@@ -55,7 +55,7 @@ impl Resolved {
 pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let work = &config.mode.info().work;
     let auto = work.sizes(device.kind).auto;
-    let most = max_bodies(device, config.mode.as_ref());
+    let most = max_bodies(device, config);
     // A scene with a fixed number of bodies ignores the number chosen for other scenes.
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
     match (1..=most).contains(&bodies) {
@@ -71,14 +71,22 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
 /// or checked, `f32` values, and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device. Plans to use at most half of the device's
-/// memory, because new bodies are created before the old ones are freed.
-pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
+/// Returns the largest number of bodies or cells that fit on a device with the variant of `config`. For `auto`, this is
+/// the variant that needs the most memory among those that `auto` may select. Plans to use at most half of the device's memory, because
+/// new bodies are created before the old ones are freed.
+pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
+    let mode = config.mode.as_ref();
+    let allowed = mode.info().variants.iter().filter(|variant| mode.allows(variant));
+    let of_variant = match config.variant {
+        Some(variant) => variant.bytes_per_body,
+        None => allowed.map(|variant| variant.bytes_per_body).max().unwrap_or(0),
+    };
     let on_host = match device.kind {
         DeviceKind::Cpu => HOST_BYTES_PER_BODY,
         DeviceKind::Gpu | DeviceKind::Accelerator => 0,
     };
-    let room = (device.memory_bytes as f64 * 0.45 / (mode.bytes_per_body() + on_host) as f64) as u64;
+    let room =
+        (device.memory_bytes as f64 * 0.45 / (mode.bytes_per_body() + of_variant + on_host) as f64) as u64;
     let buffer = device.max_alloc_bytes / mode.bytes_in_a_buffer() as u64;
     room.min(buffer).min(mode.info().work.most as u64) as usize
 }

@@ -23,7 +23,7 @@ impl Engine {
         let bodies = next.state.bodies_mut();
         let bodies = bodies.map_err(|_| Error::Invalid("this mode has no bodies to change".to_owned()))?;
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
-        let most = max_bodies(&self.devices[0].info, self.config.mode.as_ref());
+        let most = max_bodies(&self.devices[0].info, &self.config);
         if next.state.len() > most {
             return Err(Error::Invalid(format!(
                 "cannot add bodies: {} has room for {most} bodies",

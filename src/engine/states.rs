@@ -107,7 +107,7 @@ impl SceneState {
         if !is_same || meant != Some(resolved.recipe) {
             config.mode.unsettle(&mut extra);
         }
-        let (count, most) = (state.len(), max_bodies(device, config.mode.as_ref()));
+        let (count, most) = (state.len(), max_bodies(device, &config));
         if count > most {
             let (things, name) = (config.mode.info().work.things, &device.name);
             return Err(Error::Invalid(format!("{count} {things} are too many: {name} has room for {most}")));

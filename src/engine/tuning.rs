@@ -272,7 +272,7 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
 /// Measures every variant with increasing numbers of bodies, up to `most`. Stops measuring a variant once more bodies
 /// would make its steps too slow.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
-    let most = most.min(max_bodies(&device.info, config.mode.as_ref()));
+    let most = most.min(max_bodies(&device.info, config));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();
     let evaluations = f64::from(config.mode.force_evaluations());
     let in_step = |count| (config.mode.info().work.in_step)(count) * evaluations;

@@ -214,7 +214,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns whether the total energy should be constant with the current parameters.
     fn conserves_energy(&self) -> bool;
 
-    /// Returns the device memory per body or cell, in bytes.
+    /// Returns the device memory per body or cell, in bytes, that every variant needs.
     fn bytes_per_body(&self) -> usize;
 
     /// Returns the device memory per body or cell in the largest buffer, in bytes.

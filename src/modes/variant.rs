@@ -36,6 +36,8 @@ pub struct Variant {
     pub tolerance: f64,
     /// Usual relative error of an approximate variant; `None` for a variant that is exact up to rounding.
     pub normal_error: Option<f64>,
+    /// Device memory that the variant needs per body or cell, in bytes, in addition to what its mode needs.
+    pub bytes_per_body: usize,
     /// Returns the local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
     /// Whether several devices can share a step.
@@ -68,6 +70,7 @@ impl Variant {
         sides: 1.0,
         tolerance: TOLERANCE,
         normal_error: None,
+        bytes_per_body: 0,
         local_bytes: |_| 0,
         together: Together::Freely,
         has_limit: true,

@@ -3,8 +3,8 @@
 use gravitile::base::bodies::Bodies;
 use gravitile::base::params;
 use gravitile::compute::Device;
-use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
+use gravitile::engine::{Engine, max_bodies};
 use gravitile::modes::accuracy::relative_error;
 use gravitile::scene::Scene;
 
@@ -219,4 +219,16 @@ fn lanes_beyond_the_end_of_a_list_do_not_count() {
     let variant = Some(mistaken(gravity(), "tree", "far.count = handed.count = 0;", poison));
     let poisoned = error(&cpu(), Config { variant, ..tree(scene("plummer", Some(4097), &[]), &[]) });
     assert!(poisoned == right, "{poisoned:e} instead of {right:e}");
+}
+
+#[test]
+fn the_limit_of_bodies_counts_the_memory_of_the_tree() {
+    let with = |variant: Option<&str>, accuracy| {
+        let variant = variant.and_then(|name| gravity().variant(name));
+        let config = Config { variant, ..tree(Config::new(gravity()), &[("accuracy", accuracy)]) };
+        max_bodies(&cpu().info, &config)
+    };
+    let (tree, mutual) = (with(Some("tree"), "exact"), with(Some("mutual"), "exact"));
+    assert!(2 * tree > mutual && mutual > tree, "{tree} {mutual}");
+    assert_eq!([with(None, "exact"), with(None, "1e-3")], [mutual, tree]);
 }

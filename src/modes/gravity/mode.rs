@@ -1,7 +1,6 @@
 //! The gravity mode, as listed in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
-use super::mutual;
 use super::parameters::Gravity;
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
@@ -121,11 +120,8 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Memory per body: positions twice, velocities, accelerations, low parts; buffers of the solver; picture; potential.
-        (3 + planes(self)) * size_of::<[f32; 4]>()
-            + mutual::BYTES_PER_BODY
-            + PackedPoints::BYTES_PER_BODY
-            + size_of::<f64>()
+        // Memory per body: positions twice, velocities, accelerations, low parts; picture; potential.
+        (3 + planes(self)) * size_of::<[f32; 4]>() + PackedPoints::BYTES_PER_BODY + size_of::<f64>()
     }
 
     fn bytes_in_a_buffer(&self) -> usize {

@@ -43,12 +43,14 @@ variants! {
         sides: 2.0,
         together: Together::Alike,
         bodies_per_group: mutual::bodies_per_group,
+        bytes_per_body: mutual::BYTES_PER_BODY,
         local_bytes: mutual::local_bytes;
     /// Barnes–Hut tree: distant bodies act together, as cells of an octree. Approximate; its work grows as N log N.
     TREE = "tree", &Builder(Tree::build),
         knobs: &[LEAF, GROUP],
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { tree::WARP },
         has_fixed_group: true,
+        bytes_per_body: tree::BYTES_PER_BODY,
         bodies_per_group: |r| if r.work_group == 1 { 256 } else { r.knob("group") as usize },
         together: Together::SameModel,
         has_limit: false,
