@@ -35,7 +35,7 @@ pub(super) struct FrameClock {
     last: Instant,
     pub due: Instant,
     interval: f64,
-    /// Running average of the working time for a frame, in seconds.
+    /// Running average of the time that it takes to prepare and draw a frame, without waits, in seconds.
     work: f64,
     reported: f64,
 }

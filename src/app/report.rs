@@ -30,7 +30,7 @@ pub(super) struct Recorder {
     /// Working time of each frame that shows new bodies, and the time taken to upload them, in ms.
     news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
-    /// Times taken to draw new bodies while the simulation is paused, in ms.
+    /// Time to draw each updated set of bodies while the simulation is paused, in ms.
     drawings: Vec<f64>,
     events: Vec<Event>,
     /// Rectangle of each control in the last frame, by name: x, y, width and height in physical pixels.

@@ -49,7 +49,7 @@ pub enum Error {
     /// A line of a file is invalid.
     #[error("{}, line {line}: {}", Plain(.path.display(), SENTENCE), Plain(.what, SENTENCE))]
     File {
-        /// Path of the file.
+        /// Path of the file with the invalid line.
         path: PathBuf,
         /// Number of the invalid line, starting at 1.
         line: u64,
@@ -69,7 +69,7 @@ pub enum Error {
     Io {
         /// The action that failed: `read` or `write`.
         doing: &'static str,
-        /// Path of the file.
+        /// Path of the file that could not be read or written.
         path: PathBuf,
         /// Error that the operating system returned.
         source: io::Error,

@@ -72,7 +72,7 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// Returns the largest number of bodies or cells that fit on a device with the variant of `config`. For `auto`, this is
-/// the variant that needs the most memory among those that `auto` may select. Plans to use at most half of the device's memory, because
+/// the variant that needs the most memory among those that `auto` may select. Budgets at most half of the device's memory, because
 /// new bodies are created before the old ones are freed.
 pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
     let mode = config.mode.as_ref();

@@ -75,7 +75,7 @@ pub enum Study {
     Tune,
     /// Measures each variant with several work-group sizes.
     WorkGroups,
-    /// Measures each variant with several numbers of bodies.
+    /// Measures each variant with different numbers of bodies.
     Bodies,
 }
 
@@ -199,7 +199,7 @@ fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> 
     all
 }
 
-/// Measures a guessed recipe of each variant that `auto` may choose. Then varies the fastest recipe, one value at a
+/// Measures an initial guess at the recipe for each variant that `auto` may choose. Then varies the fastest recipe, one value at a
 /// time, until no variation is faster or the time limit is reached.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();

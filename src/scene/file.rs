@@ -63,7 +63,7 @@ struct Contents {
     #[serde(skip_serializing_if = "String::is_empty")]
     summary: String,
     generator: Option<String>,
-    /// Fixed number of bodies or cells of the scene.
+    /// Number of bodies or cells, if the scene fixes it.
     count: Option<usize>,
     /// Characteristic length for the Reynolds number, in cells.
     length: Option<f32>,

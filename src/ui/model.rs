@@ -29,7 +29,7 @@ pub struct Model<'a> {
     pub look: &'a mut Look,
     /// Settings of the mouse tools, edited in place.
     pub tools: &'a mut ToolSettings,
-    /// Markers of the mouse tools over the picture.
+    /// Markers that the mouse tools draw over the picture.
     pub markers: &'a Markers,
     /// Simulation statistics for the frame on the screen.
     pub stats: &'a Stats,

@@ -83,7 +83,7 @@ impl View {
         self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
-    /// Discards the trails and lets the next upload reset the colour range. Call this before a jump to another scene or time.
+    /// Discards the trails and lets the next upload reset the colour range. Call this before jumping to another scene or time.
     pub fn forget(&mut self) {
         self.trails.forget();
         self.colours = None;

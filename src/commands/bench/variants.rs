@@ -168,7 +168,8 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     charts
 }
 
-/// Returns the configurations to measure for one number of bodies. For each one that the device does not support, adds an error to `skipped`.
+/// Returns the configurations to measure for a given number of bodies. Adds an error to `skipped` for each configuration
+/// that the device does not support.
 fn configurations(
     args: &Bench,
     device: &Device,

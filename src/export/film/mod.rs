@@ -96,7 +96,7 @@ pub struct Film {
 }
 
 enum Writer {
-    /// Numbered PNG files. The fields are the pattern of their names and the number of pictures written so far.
+    /// Numbered PNG files. The fields are the file name pattern and the number of files written so far.
     Frames(Pattern, u32),
     /// A GIF. `shown` is the number of pictures written so far, which determines the delay of the next picture.
     Gif {

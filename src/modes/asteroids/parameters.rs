@@ -21,7 +21,7 @@ parameters! {
         /// Radius of a body of mean mass. The radii of other bodies scale with the cube root of their mass.
         radius: f32 = 0.01, "Radius" [1e-4..=0.5, Log] unit("length"),
         /// Fraction of an overlap that each substep removes.
-        /// With the contact law `match`, bodies in a pile keep the overlap that carries the load on them.
+        /// With the contact law `match`, bodies in a pile stay overlapped just enough to carry their load.
         push: f32 = 0.2, "Push-out" [0.0..=1.0, Linear],
         /// Mass of the planet at the centre. 0 turns its gravity off.
         planet_mass: f32 = 1.0, "Planet mass" [0.0..=10.0, Linear],

@@ -60,7 +60,7 @@ struct Role {
     overlaps: f64,
     /// N: number of resting contacts with a weight above 0.
     resting: u32,
-    /// F: sum of the weights of the resting contacts.
+    /// F: sum of the weights f of the body's resting contacts.
     weight: f64,
     /// L: number of impacts with much lighter partners.
     light: u32,
@@ -195,7 +195,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
     }
 
-    /// Returns the result of the first pass for body `i`.
+    /// Returns the contacts of body `i`, counted by kind, and its best impact. Computes them at the first call for a body.
     fn role(&self, i: usize) -> Role {
         if let Some(role) = self.roles.borrow().get(&i) {
             return *role;

@@ -25,7 +25,8 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Advances the trials of idle devices without waiting. Returns the devices that passed, or `None` if none did.
+    /// Polls the trial runs that decide whether slow devices may share the work, without waiting for them. Returns the
+    /// devices that passed, or `None` if none did.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],

@@ -16,7 +16,7 @@ pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Name of the list that holds the packed 16-bit cells of the variant `half`; only old snapshots contain it.
 pub(super) const HALVES: &str = "halves";
 
-/// Lists that a fluid snapshot contains in addition to the state, each with its check.
+/// Lists that a fluid snapshot contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

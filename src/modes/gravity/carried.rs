@@ -10,7 +10,7 @@ use crate::modes::carried::{Checked, each_body, ensure, has};
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
-/// Lists that a gravity snapshot contains in addition to the state, each with its check.
+/// Lists that a gravity snapshot contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,

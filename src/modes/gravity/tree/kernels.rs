@@ -18,7 +18,7 @@ pub(super) trait TreeKernels {
     fn team(&self) -> usize;
 }
 
-/// Source files and constants of the tree's program for one kind of device.
+/// Source files and constants of the OpenCL program of the Barnes–Hut tree, for one kind of device.
 pub(super) struct Source {
     /// Files to insert between the mode's common files and the variant's own file.
     pub files: &'static [KernelSource],

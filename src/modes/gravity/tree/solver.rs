@@ -74,7 +74,7 @@ impl Tree {
         }))
     }
 
-    /// Returns the number of work-items in a complete walk.
+    /// Returns the number of work-items of the kernel `walk` for all bodies.
     fn items(&self) -> usize {
         self.kernels.sets() * self.kernels.team()
     }
