@@ -146,11 +146,12 @@ void append_cells(float *columns, uint room, uint count, const float16 *values, 
         append(values[k], bits, columns + k * room + count);
 }
 
-// Adds the first `count` cells of a list to an expansion. Overwrites the lanes beyond the last of these cells.
+// Adds the first `count` cells of a list to an expansion. If they do not fill the last vector, overwrites the list beyond them.
 void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *terms)
 {
     if (count % 16 != 0) {
-        // These lanes repeat a cell, without mass: numbers of any size could give infinity or NaN.
+        // The last vector is filled up with copies of the first cell, with mass 0. Whatever the memory held before might
+        // give NaN even with mass 0.
         for (uint k = 0; k < CELL_COLUMNS; ++k)
             vstore16((float16)(k == CELL_MASS ? 0.0f : far->columns[k * FAR_ROOM]), 0, far->columns + k * FAR_ROOM + count);
     }

@@ -71,15 +71,17 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
 /// or checked, `f32` values, and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device with the variant of `config`. For `auto`, this is
-/// the variant that needs the most memory among those that `auto` may select. Budgets at most half of the device's memory, because
-/// new bodies are created before the old ones are freed.
+/// Returns the largest number of bodies or cells that fit on a device with the variant of `config`, or with any variant
+/// that `auto` may select. Budgets at most half of the device's memory, because new bodies are created before the old
+/// ones are freed.
 pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
     let mode = config.mode.as_ref();
-    let allowed = mode.info().variants.iter().filter(|variant| mode.allows(variant));
     let of_variant = match config.variant {
         Some(variant) => variant.bytes_per_body,
-        None => allowed.map(|variant| variant.bytes_per_body).max().unwrap_or(0),
+        None => {
+            let allowed = mode.info().variants.iter().filter(|variant| mode.allows(variant));
+            allowed.map(|variant| variant.bytes_per_body).max().unwrap_or(0)
+        }
     };
     let on_host = match device.kind {
         DeviceKind::Cpu => HOST_BYTES_PER_BODY,

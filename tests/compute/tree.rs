@@ -218,7 +218,7 @@ fn lanes_beyond_the_end_of_a_list_do_not_count() {
             handed.columns[k] = NAN;";
     let variant = Some(mistaken(gravity(), "tree", "far.count = handed.count = 0;", poison));
     let poisoned = error(&cpu(), Config { variant, ..tree(scene("plummer", Some(4097), &[]), &[]) });
-    assert!(poisoned == right, "{poisoned:e} instead of {right:e}");
+    assert!(right < 3e-3 && poisoned == right, "{poisoned:e} instead of {right:e}");
 }
 
 #[test]
