@@ -130,6 +130,12 @@ fn rates() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(i64::from(*RATES.start())..=i64::from(*RATES.end()))
 }
 
+/// Parses the duration of a measurement, in seconds.
+fn duration(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.001..=60.0).contains(seconds));
+    seconds.ok_or_else(|| "expected seconds between 0.001 and 60".to_owned())
+}
+
 impl Simulation {
     /// Returns whether any of the options selects an initial state.
     pub(crate) fn is_chosen(&self) -> bool {
@@ -287,6 +293,9 @@ pub(crate) struct Bench {
     /// Number of times to repeat each measurement; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
+    /// Minimum duration of each measurement in seconds; shorter measurements are less accurate
+    #[arg(long, value_name = "S", default_value_t = 0.2, value_parser = duration, conflicts_with = "tune")]
+    pub(crate) seconds: f64,
     /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -40,7 +40,9 @@ impl Viewer {
                         self.edit(Edit::Remove(selected.body));
                     }
                 }
-                Action::Edit(edit) => self.edit(edit),
+                Action::Edit(edit) => {
+                    self.edit(edit);
+                }
                 Action::Deselect => self.select(None),
                 Action::CancelGesture => self.cancel_gesture(),
                 Action::FrameAll => self.frame_all(false),
@@ -110,12 +112,14 @@ impl Viewer {
         self.recorder.note(format!("select={text}"), &self.sim.shown);
     }
 
-    /// Sends an edit of the bodies to the simulation.
-    pub(super) fn edit(&mut self, edit: Edit) {
-        if !self.must_wait() {
+    /// Sends an edit of the bodies to the simulation, unless edits must wait. Returns whether the edit was sent.
+    pub(super) fn edit(&mut self, edit: Edit) -> bool {
+        let is_possible = !self.must_wait();
+        if is_possible {
             self.start_autosave();
             self.sim.send(Command::Edit(edit));
         }
+        is_possible
     }
 
     /// Cancels the current mouse gesture without launching anything, and removes the attractor, if any.

@@ -150,12 +150,11 @@ impl Preferences {
 
     /// Writes the settings, if they have changed.
     pub(super) fn save(&mut self, settings: Settings) {
-        if let Some(path) = self.file.as_ref().filter(|_| settings != self.saved) {
+        let Some(path) = self.file.as_ref().filter(|_| settings != self.saved) else { return };
+        match settings.save(path) {
+            Ok(()) => self.saved = settings,
             // Only logged, because a message at each autosave would do more harm than good.
-            if let Err(error) = settings.save(path) {
-                tracing::warn!("{error}");
-            }
-            self.saved = settings;
+            Err(error) => tracing::warn!("{error}"),
         }
     }
 }
@@ -216,6 +215,20 @@ mod tests {
             fs::write(&path, text).unwrap();
             assert!(Settings::load(&path).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn settings_that_could_not_be_written_are_written_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("file");
+        fs::write(&blocked, "").unwrap();
+        let path = blocked.join("settings.toml");
+        let mut preferences = Preferences { file: Some(path.clone()), ..Preferences::default() };
+        let settings = Settings { panel: false, ..Settings::default() };
+        preferences.save(settings.clone());
+        fs::remove_file(&blocked).unwrap();
+        preferences.save(settings.clone());
+        assert_eq!(Settings::load(&path).unwrap(), settings);
     }
 
     #[test]

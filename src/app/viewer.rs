@@ -326,8 +326,9 @@ impl Viewer {
                 }
                 Some(Request::Launch(launch)) => {
                     let kind = if launch.cluster.is_some() { "cluster" } else { "body" };
-                    self.recorder.note(format!("launch={kind}"), &self.sim.shown);
-                    self.edit(Edit::Launch(launch));
+                    if self.edit(Edit::Launch(launch)) {
+                        self.recorder.note(format!("launch={kind}"), &self.sim.shown);
+                    }
                     self.cancel_gesture();
                 }
                 Some(Request::Cancel) => self.cancel_gesture(),

@@ -64,14 +64,19 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
 pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
     let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
         [value] => Ok((name, value)),
-        _ => Err(Error::Invalid(format!("--knob {word}: give one value; only `bench` takes several values"))),
+        _ => Err(several_values("--knob", word)),
     };
     trials.into_iter().zip(words).map(only).collect()
 }
 
+/// Returns the error for an option that has several values but needs one.
+pub(super) fn several_values(option: &str, values: &str) -> Error {
+    Error::Invalid(format!("{option} {values}: give one value; only `bench` without --devices takes several"))
+}
+
 /// Joins numbers into a list such as `1, 2, 4`.
-fn join(numbers: &[u32]) -> String {
-    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+pub(super) fn join(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Parses `--look`. Returns the look and the names of the settings that the user gave.

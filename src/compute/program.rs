@@ -261,9 +261,12 @@ impl Kernel {
         // SAFETY: OpenCL has checked the arguments' sizes, and keeps the buffers until the kernel has run. A kernel bounds its
         // accesses by the counts in its arguments, which callers keep within the buffers.
         unsafe {
-            let (offset, group) = (Some([range.offset, 0, 0]), Some([range.group, 1, 1]));
+            // PoCL compiles a kernel for an offset of zero and again for any other. An offset in a second dimension, which
+            // no kernel reads, makes it compile each kernel once.
+            let (dimensions, unread) = if self.device.info.is_pocl() { (2, 1) } else { (1, 0) };
+            let (offset, group) = (Some([range.offset, unread, 0]), Some([range.group, 1, 1]));
             let (queue, count) = (&self.device.queue, [range.count, 1, 1]);
-            core::enqueue_kernel(queue, &self.kernel, 1, offset, &count, group, NO_WAIT, event)
+            core::enqueue_kernel(queue, &self.kernel, dimensions, offset, &count, group, NO_WAIT, event)
         }
         .map_err(fail)
     }

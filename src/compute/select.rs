@@ -123,7 +123,7 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
 
 /// Returns whether the driver crashes the program when sub-devices are released, as PoCL 5.0 in Ubuntu 24.04 does.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
-    device.kind == DeviceKind::Cpu && device.driver.starts_with("5.0")
+    device.is_pocl() && device.driver.starts_with("5.0")
 }
 
 /// Splits the first CPU into sub-devices with equal numbers of cores.

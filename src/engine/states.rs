@@ -120,7 +120,9 @@ impl SceneState {
     pub(super) fn bytes(&self) -> usize {
         let state = match &self.state {
             State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
-            State::Flow(flow) => size_of_val(&flow.cells[..]) + flow.walls.solid.len(),
+            State::Flow(flow) => {
+                size_of_val(&flow.cells[..]) + flow.walls.solid.len() + size_of_val(&flow.tracers[..])
+            }
         };
         state + self.extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
     }

@@ -31,10 +31,11 @@ pub(super) struct Ending {
 /// Writes snapshots to the autosave file or to files that the user names.
 #[derive(Default)]
 pub(super) struct Autosave {
-    writer: Option<JoinHandle<()>>,
+    /// Thread that writes a snapshot. Returns the start time of the autosave that it has written, if any.
+    writer: Option<JoinHandle<Option<Instant>>>,
     /// Path of the autosave file, and the last known camera position.
     file: Option<(PathBuf, String)>,
-    /// Start time of the last autosave of this run.
+    /// Start time of the last autosave that this run has written.
     saved: Option<Instant>,
 }
 
@@ -57,21 +58,23 @@ impl Autosave {
         };
         self.join_writer();
         let snapshot = Snapshot { view: save.view, ..engine.snapshot()? };
-        let (saved, is_asked_for, is_first) = (self.saved, !self.is_autosave(&path), self.begin(&path));
+        let is_asked_for = !self.is_autosave(&path);
+        let (started, is_first) = ((!is_asked_for).then(Instant::now), self.is_first(&path));
         let moment = moment(engine);
         let (file, notices) = (path.clone(), notifier.clone());
         let write = move || {
             let outcome = write(&snapshot, &file, &file, is_first);
+            let saved = started.filter(|_| outcome.is_ok());
             let is_saved_in_vain = is_asked_for && outcome.is_ok() && snapshot.runs[0].state.has_blown_up();
             notices.send(Notice::SnapshotSaved { path: file, is_asked_for, moment, outcome });
             if is_saved_in_vain {
                 notices.send(Notice::Message(BLOWN_UP));
             }
+            saved
         };
         match std::thread::Builder::new().name("snapshot".to_owned()).spawn(write) {
             Ok(thread) => self.writer = Some(thread),
             Err(error) => {
-                self.saved = saved;
                 let text = format!("cannot start a thread to write the snapshot: {error}");
                 let outcome = Err(Error::Invalid(text));
                 notifier.send(Notice::SnapshotSaved { path, is_asked_for, moment, outcome });
@@ -106,8 +109,10 @@ impl Autosave {
         let is_complete = whole.is_some();
         let snapshot = whole.unwrap_or_else(|| engine.last_snapshot());
         for (path, view) in requested {
-            let is_first = self.begin(&path);
-            let outcome = write(&Snapshot { view, ..snapshot.clone() }, &path, &path, is_first);
+            let outcome = write(&Snapshot { view, ..snapshot.clone() }, &path, &path, self.is_first(&path));
+            if self.is_autosave(&path) && outcome.is_ok() {
+                self.saved = Some(Instant::now());
+            }
             notifier.send(Notice::SnapshotSaved {
                 path,
                 is_asked_for: true,
@@ -117,7 +122,7 @@ impl Autosave {
         }
         let is_newer = self.saved.is_some_and(|saved| saved > engine.checkpoint().taken);
         if let Some((path, last_view)) = self.file.clone().filter(|_| is_complete || !is_newer) {
-            let is_first = self.begin(&path);
+            let is_first = self.is_first(&path);
             let snapshot = Snapshot { view: view.unwrap_or(last_view), ..snapshot };
             let file = if is_sound { path.clone() } else { crashed(&path) };
             if let Err(error) = write(&snapshot, &file, &path, is_first) {
@@ -128,19 +133,18 @@ impl Autosave {
 
     /// Waits until the snapshot that is being written, if any, is complete.
     fn join_writer(&mut self) {
-        if let Some(writer) = self.writer.take() {
-            // A panic of the thread was already printed.
-            let _ = writer.join();
-        }
+        // A panic of the thread was already printed.
+        let saved = self.writer.take().and_then(|writer| writer.join().ok().flatten());
+        self.saved = saved.or(self.saved);
     }
 
     fn is_autosave(&self, path: &Path) -> bool {
         self.file.as_ref().is_some_and(|(file, _)| file == path)
     }
 
-    /// Records the start of a write if `path` is the autosave file. Returns whether this is the first autosave of the run.
-    fn begin(&mut self, path: &Path) -> bool {
-        self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
+    /// Returns whether `path` is the autosave file and this run has not written it yet.
+    fn is_first(&self, path: &Path) -> bool {
+        self.is_autosave(path) && self.saved.is_none()
     }
 }
 

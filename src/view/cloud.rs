@@ -76,7 +76,7 @@ impl Cloud {
         let count = points.positions.len();
         if points.values.len() != count {
             return Err(Error::Graphics(format!(
-                "there are {count} bodies, but {} values to colour them by",
+                "the simulation sent {count} positions but {} colour values",
                 points.values.len()
             )));
         }

@@ -265,6 +265,24 @@ fn what_was_kept_is_not_replaced_by_what_there_was_before_it() {
     assert!(step > 0 && Snapshot::load(&kept).unwrap().runs[0].step >= step);
 }
 
+/// An autosave that failed does not count as saved.
+#[test]
+fn the_last_checkpoint_is_saved_at_the_end_if_the_autosave_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    // A file has the name of the autosave's folder.
+    let blocked = folder.path().join("state");
+    std::fs::write(&blocked, "").unwrap();
+    let kept = blocked.join("kept.gravitile");
+    let (gate, mut session) = held();
+    session.send(Command::SetAutosaveFile(kept.clone()));
+    session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));
+    let Notice::SnapshotSaved { outcome: Err(_), .. } = notice(&mut session) else { panic!("saved") };
+    hold(&gate, &mut session, FOR_EVER);
+    std::fs::remove_file(&blocked).unwrap();
+    session.close(String::new());
+    assert_eq!(Snapshot::load(&kept).unwrap().runs[0].config.seed, small().seed);
+}
+
 #[test]
 fn what_is_resumed_is_told_with_the_modes_that_were_left() {
     let mut engine = Engine::new(cpu(), small()).unwrap();

@@ -24,20 +24,17 @@ fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result
     Ok(config)
 }
 
-/// Minimum duration of a timing, in seconds. Shorter timings are inaccurate.
-const LEAST_SECONDS: f64 = 0.2;
-
-/// Warms up an engine: builds its kernels and estimates its speed. Returns the number of steps to run per timing.
-fn warm_up(engine: &mut Engine) -> Result<u32> {
+/// Warms up an engine: builds its kernels and estimates its speed. Returns the number of steps that take about `wanted` seconds.
+fn warm_up(engine: &mut Engine, wanted: f64) -> Result<u32> {
     // Some drivers finish compiling a kernel during its first run, which must not be timed.
     time(engine, 1)?;
     let mut steps = 1;
     loop {
         let seconds = time(engine, steps)?;
-        if seconds >= 0.5 * LEAST_SECONDS {
-            return Ok(((f64::from(steps) * LEAST_SECONDS / seconds).ceil() as u32).max(1));
+        if seconds >= 0.5 * wanted {
+            return Ok(((f64::from(steps) * wanted / seconds).ceil() as u32).max(1));
         }
-        let factor = (LEAST_SECONDS / seconds).clamp(2.0, 64.0);
+        let factor = (wanted / seconds).clamp(2.0, 64.0);
         steps = (f64::from(steps) * factor).ceil() as u32;
     }
 }

@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::cli::Bench;
 use crate::commands::devices::{edits, note_cache};
 use crate::commands::launch::tuned;
-use crate::commands::options::{knobs, ladders, one_each};
+use crate::commands::options::{join, knobs, ladders, one_each, several_values};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{self, Devices};
 use crate::engine::config::Config;
@@ -76,7 +76,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     }
     let mut rows = Vec::new();
     for config in configs {
-        for row in measure(&all, &counts, &config, args.repeats)? {
+        for row in measure(args, &all, &counts, &config)? {
             if !args.json {
                 row.print();
             }
@@ -95,7 +95,11 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     let ladders = ladders(&args.subject)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();
     let knobs = one_each(&args.knob, knobs(&variants, &args.knob)?)?;
-    let work_group = args.work_group.first().copied();
+    let work_group = match args.work_group[..] {
+        [] => None,
+        [one] => Some(one),
+        ref several => return Err(several_values("--work-group", &join(several))),
+    };
     let tuned = tuned();
     let mut configs = Vec::new();
     for (info, variants) in ladders {
@@ -120,22 +124,22 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
 }
 
 /// Measures the speed of `config` with each number of devices in `counts`.
-fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Result<Vec<Row>> {
+fn measure(args: &Bench, all: &Devices, counts: &[usize], config: &Config) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for &count in counts {
         let places: Vec<usize> = (0..count).collect();
         let mut engine = Engine::new(all.choose(&places)?, config.clone())?;
-        let mut steps = warm_up(&mut engine)?;
+        let mut steps = warm_up(&mut engine, args.seconds)?;
         for _ in 0..SETTLING {
             if engine.sharing().is_none_or(|sharing| sharing.is_settled) {
                 break;
             }
             engine.run(steps, |_| ())?;
         }
-        steps = steps.max(warm_up(&mut engine)?);
+        steps = steps.max(warm_up(&mut engine, args.seconds)?);
         laps.push(Lap { engine, steps, seconds: Vec::new() });
     }
-    time_in_turn(&mut laps, repeats, |_| ())?;
+    time_in_turn(&mut laps, args.repeats, |_| ())?;
     let mut rows: Vec<Row> = Vec::new();
     for (&count, mut lap) in counts.iter().zip(laps) {
         let [_, seconds, _] = lap.seconds();

@@ -105,7 +105,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     }
     let mut rows = Vec::new();
     for round in rounds {
-        for row in measure(&device, &mut limits, round, args.repeats)? {
+        for row in measure(args, &device, &mut limits, round)? {
             if !args.json {
                 row.print();
             }
@@ -213,14 +213,14 @@ fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str
 }
 
 /// Times the configurations, and returns a row of results for each.
-fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+fn measure(args: &Bench, device: &Device, limits: &mut Limits, configs: Vec<Config>) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
-        let steps = warm_up(&mut engine)?;
+        let steps = warm_up(&mut engine, args.seconds)?;
         laps.push(Lap { engine, steps, seconds: Vec::new() });
     }
-    time_in_turn(&mut laps, repeats, |engine| limits.refine(engine.config().mode.info()))?;
+    time_in_turn(&mut laps, args.repeats, |engine| limits.refine(engine.config().mode.info()))?;
     laps.into_iter().map(|lap| Row::new(lap, limits)).collect()
 }
 

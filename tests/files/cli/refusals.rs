@@ -116,6 +116,8 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("bench --devices 0", &["'0'", "--devices", "1..="]),
     ("bench --devices all", &["'all'", "--devices"]),
     ("bench --devices 999", &["--devices 999", "--among"]),
+    ("bench --devices 1 --mode gravity --work-group 32,64", &["--work-group 32, 64", "one value"]),
+    ("bench --devices 1 --mode gravity --knob k=1,2", &["--knob k=1,2", "one value"]),
     ("bench --devices 1,2 --device 0", &["--device", "--devices"]),
     ("bench --devices 1,2 --tune", &["--devices", "--tune"]),
     ("bench --among all", &["--among", "--devices"]),
