@@ -14,7 +14,7 @@ use gravitile::compute::{
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::engine::snapshot::Snapshot;
-use gravitile::modes::{Together, find};
+use gravitile::modes::{ModeInfo, Together, Variant, find};
 use gravitile::scene::Scene;
 use gravitile::session::{Command, Notice, Session};
 
@@ -96,9 +96,28 @@ fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
     (square(a, b) / went).sqrt()
 }
 
-/// Checks each variant that can share work: several devices compute the same bodies as one device.
-fn same_bodies(mode: &str, scene: &str, bodies: usize, wanted: &str, count: usize) {
-    same_bodies_with(mode, scene, &[], bodies, (wanted, count));
+/// Variants of a mode to test.
+#[derive(Clone, Copy)]
+enum Which {
+    All,
+    /// One variant for each way to share the work.
+    Few,
+}
+
+impl Which {
+    fn of(self, info: &'static ModeInfo) -> Vec<&'static Variant> {
+        let all: Vec<_> = info.variants.iter().collect();
+        let is_first = |nth: usize| !all[..nth].iter().any(|other| other.together == all[nth].together);
+        match self {
+            Self::All => all,
+            Self::Few => (0..all.len()).filter(|&nth| is_first(nth)).map(|nth| all[nth]).collect(),
+        }
+    }
+}
+
+/// Checks that several devices compute the same bodies as one device.
+fn same_bodies(mode: &str, scene: &str, bodies: usize, wanted: (&str, usize), which: Which) {
+    same_bodies_with(mode, scene, &[], bodies, wanted, which);
 }
 
 fn same_bodies_with(
@@ -107,9 +126,10 @@ fn same_bodies_with(
     set: &[(&str, &str)],
     bodies: usize,
     (wanted, count): (&str, usize),
+    which: Which,
 ) {
     let info = find(mode).unwrap();
-    for variant in info.variants {
+    for variant in which.of(info) {
         let mut config = Config::new(info);
         config.select_scene(info.scene(scene).unwrap());
         for (key, value) in set {
@@ -145,7 +165,7 @@ fn low_parts_are_shared() {
 
 /// Checks that falling bodies, which need more and more substeps, agree bit for bit on several devices. This holds for the
 /// variants that add up the contacts of a body in a fixed order.
-fn same_substeps(wanted: &str, count: usize) {
+fn same_substeps((wanted, count): (&str, usize), which: Which) {
     let info = find("asteroids").unwrap();
     let mut bodies = Bodies::default();
     for i in 0..501 {
@@ -154,9 +174,12 @@ fn same_substeps(wanted: &str, count: usize) {
         bodies.push([side * turn.cos(), side * turn.sin(), z].map(|x| far * x), [0.0; 3], 1.0);
     }
     let start = Scene::of_bodies("falling", bodies);
-    for name in ["naive", "tiled", "tiled-both"] {
-        let mut config = Config { start: start.clone(), ..Config::new(info) };
-        config.variant = info.variant(name);
+    for variant in which.of(info) {
+        let name = variant.name;
+        if !["naive", "tiled", "tiled-both"].contains(&name) {
+            continue;
+        }
+        let mut config = Config { start: start.clone(), variant: Some(variant), ..Config::new(info) };
         for (key, value) in [("planet_mass", "1"), ("g", "10"), ("radius", "0.02"), ("dt", "0.004")] {
             params::set(config.mode.as_mut(), key, value).unwrap();
         }
@@ -178,10 +201,10 @@ fn same_substeps(wanted: &str, count: usize) {
     }
 }
 
-/// Checks that each fluid variant gives the same bits on several devices. The grid's rows cannot be divided equally.
-fn same_flow(scene: &str, wanted: &str, count: usize) {
+/// Checks that fluid variants give the same bits on several devices. The grid's rows cannot be divided equally.
+fn same_flow(scene: &str, (wanted, count): (&str, usize), which: Which) {
     let info = find("fluid").unwrap();
-    for variant in info.variants {
+    for variant in which.of(info) {
         let mut config = Config::new(info);
         config.select_scene(info.scene(scene).unwrap());
         (config.bodies, config.variant) = (Some(70 * 33), Some(variant));
@@ -240,29 +263,34 @@ fn same_flow(scene: &str, wanted: &str, count: usize) {
 #[test]
 fn parts_of_a_cpu_step_the_same_bodies() {
     match inside() {
-        Some(_) => {
-            same_bodies("gravity", "plummer", 1001, "sub:2", 2);
-            same_bodies("asteroids", "belt", 1001, "sub:2", 2);
-            same_substeps("sub:2", 2);
-            same_flow("cylinder", "sub:2", 2);
-        }
+        Some(_) => same_on_parts(Which::Few),
         None => with_devices("parts_of_a_cpu_step_the_same_bodies", 1),
     }
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn parts_of_a_cpu_step_the_same_bodies_with_every_variant() {
+    match inside() {
+        Some(_) => same_on_parts(Which::All),
+        None => with_devices("parts_of_a_cpu_step_the_same_bodies_with_every_variant", 1),
+    }
+}
+
+fn same_on_parts(which: Which) {
+    let parts = ("sub:2", 2);
+    same_bodies("gravity", "plummer", 1001, parts, which);
+    same_bodies("asteroids", "belt", 1001, parts, which);
+    same_substeps(parts, which);
+    same_flow("cylinder", parts, which);
 }
 
 #[test]
 fn several_devices_step_the_same_bodies() {
     match inside() {
         Some(count) => {
-            same_bodies("gravity", "plummer", 1001, "cpus", count);
-            if count == 2 {
-                let set = [("integrator", "yoshida"), ("compensated", "true")];
-                same_bodies_with("gravity", "plummer", &set, 301, ("cpus", count));
-                low_parts_are_shared();
-            }
-            same_bodies("asteroids", "clouds", 1001, "cpus", count);
-            same_flow("box-wall", "cpus", count);
-            same_flow("cylinder", "cpus", count);
+            same_bodies("asteroids", "clouds", 1001, ("cpus", count), Which::Few);
+            same_flow("box-wall", ("cpus", count), Which::Few);
         }
         None => with_devices("several_devices_step_the_same_bodies", 2),
     }
@@ -270,8 +298,19 @@ fn several_devices_step_the_same_bodies() {
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn three_and_four_devices_step_the_same_bodies() {
-    [3, 4].into_iter().for_each(|count| with_devices("several_devices_step_the_same_bodies", count));
+fn two_to_four_devices_step_the_same_bodies_with_every_variant() {
+    let name = "two_to_four_devices_step_the_same_bodies_with_every_variant";
+    let Some(count) = inside() else { return (2..=4).for_each(|count| with_devices(name, count)) };
+    let devices = ("cpus", count);
+    same_bodies("gravity", "plummer", 1001, devices, Which::All);
+    if count == 2 {
+        let set = [("integrator", "yoshida"), ("compensated", "true")];
+        same_bodies_with("gravity", "plummer", &set, 301, devices, Which::All);
+        low_parts_are_shared();
+    }
+    same_bodies("asteroids", "clouds", 1001, devices, Which::All);
+    same_flow("box-wall", devices, Which::All);
+    same_flow("cylinder", devices, Which::All);
 }
 
 /// Lets one of two devices fail, at the n-th call of each kind for some n. The run must go on with the other device and
@@ -507,9 +546,9 @@ fn another_first_device_goes_on_with_the_same_bodies() {
 }
 
 /// Checks that an attractor, used during the steps, moves bodies that several devices share as it does on one device.
-fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
+fn pulls_alike(mode: &str, scene: &str, wanted: &str, which: Which) {
     let info = find(mode).unwrap();
-    for variant in info.variants.iter().filter(|variant| variant.together != Together::No) {
+    for variant in which.of(info).into_iter().filter(|variant| variant.together != Together::No) {
         let mut config = Config { bodies: Some(701), variant: Some(variant), ..Config::new(info) };
         config.select_scene(info.scene(scene).unwrap());
         let pulled = |devices: Devices, strength: f32| {
@@ -549,10 +588,9 @@ fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
 #[test]
 fn a_hand_pulls_alike_on_several_devices() {
     match inside() {
-        Some(count) => {
-            let wanted = if count == 1 { "sub:2" } else { "cpus" };
-            pulls_alike("gravity", "plummer", wanted);
-            pulls_alike("asteroids", "belt", wanted);
+        Some(_) => {
+            pulls_alike("gravity", "plummer", "sub:2", Which::Few);
+            pulls_alike("asteroids", "belt", "sub:2", Which::Few);
         }
         None => with_devices("a_hand_pulls_alike_on_several_devices", 1),
     }
@@ -560,8 +598,12 @@ fn a_hand_pulls_alike_on_several_devices() {
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn a_hand_pulls_alike_on_three_devices() {
-    with_devices("a_hand_pulls_alike_on_several_devices", 3);
+fn a_hand_pulls_alike_with_every_variant() {
+    let name = "a_hand_pulls_alike_with_every_variant";
+    let Some(count) = inside() else { return [1, 3].into_iter().for_each(|count| with_devices(name, count)) };
+    let wanted = if count == 1 { "sub:2" } else { "cpus" };
+    pulls_alike("gravity", "plummer", wanted, Which::All);
+    pulls_alike("asteroids", "belt", wanted, Which::All);
 }
 
 /// A session of several devices applies attraction that starts, moves and ends in any order; undo knows each as one edit.
@@ -710,9 +752,9 @@ fn several_gpus_step_the_same_bodies() {
         eprintln!("SKIPPED on several GPUs: there is {gpus} here");
         return;
     }
-    same_bodies("gravity", "plummer", 20_001, "gpus", gpus);
-    same_bodies("asteroids", "clouds", 5_001, "gpus", gpus);
-    same_flow("cylinder", "gpus", gpus);
+    same_bodies("gravity", "plummer", 20_001, ("gpus", gpus), Which::All);
+    same_bodies("asteroids", "clouds", 5_001, ("gpus", gpus), Which::All);
+    same_flow("cylinder", ("gpus", gpus), Which::All);
 }
 
 /// If a compiler rejects a build option, the kernel is built without the option.

@@ -155,7 +155,10 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
         "bench" => {
             let mode = take(&mut arguments, "--mode").map_or("gravity".to_owned(), |value| value.concat());
             let variant = if mode == "fluid" { "fused" } else { "naive" };
-            for (option, value) in [("--mode", mode.as_str()), ("--variant", variant), ("--repeats", "1")] {
+            let quick = [("--repeats", "1"), ("--seconds", "0.01")];
+            for (option, value) in
+                [("--mode", mode.as_str()), ("--variant", variant)].into_iter().chain(quick)
+            {
                 set(&mut arguments, option, value, true);
             }
             set(&mut arguments, "--bodies", "300", true);

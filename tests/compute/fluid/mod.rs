@@ -5,6 +5,8 @@ mod physics;
 mod races;
 mod teaching;
 
+use std::collections::BTreeSet;
+
 use crate::support::cpu;
 use gravitile::base::bodies::Points;
 use gravitile::base::flow::{Flow, Image, WEIGHTS, Walls};
@@ -70,6 +72,9 @@ const SHAPES: [([usize; 2], usize, u32); 6] = [
     ([130, 9], 96, 96),
 ];
 
+/// All shapes after few steps, and one after many.
+const ALL: &[(u32, &[([usize; 2], usize, u32)])] = &[(1, &SHAPES), (10, &SHAPES), (1000, &[SHAPES[1]])];
+
 /// A flow, and the correct flow after some steps.
 struct Case {
     mode: Fluid,
@@ -116,8 +121,9 @@ impl Case {
     }
 }
 
-fn every_variant_agrees(device: &Device) {
-    for (steps, shapes) in [(1, &SHAPES[..]), (10, &SHAPES[..]), (1000, &SHAPES[1..2])] {
+/// Compares every variant with the reference after some numbers of steps, each with its shapes.
+fn every_variant_agrees(device: &Device, rounds: &[(u32, &[([usize; 2], usize, u32)])]) {
+    for &(steps, shapes) in rounds {
         let cases = cases(steps, shapes);
         for variant in &VARIANTS {
             let worst = cases.iter().map(|case| case.error(device, variant)).fold(0.0, f64::max);
@@ -133,7 +139,13 @@ fn every_variant_agrees(device: &Device) {
 
 #[test]
 fn every_variant_agrees_on_the_cpu() {
-    every_variant_agrees(&cpu());
+    every_variant_agrees(&cpu(), &[(10, &SHAPES[1..4])]);
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn every_variant_agrees_with_every_shape_on_the_cpu() {
+    every_variant_agrees(&cpu(), ALL);
 }
 
 /// Every variant follows the chosen collision operator in a fast, stirred flow, and the operators differ.
@@ -171,8 +183,21 @@ fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
     Box::leak(Box::new(Variant { source, ..*variant }))
 }
 
+/// Injects the first mistake of each variant.
 #[test]
+fn a_mistake_in_each_variant_is_found() {
+    let mut variants = BTreeSet::new();
+    find_mistakes(|variant| variants.insert(variant.to_owned()));
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn mistakes_are_found() {
+    find_mistakes(|_| true);
+}
+
+/// Injects mistakes into the variants, and checks that the errors show them. Tries those mistakes for whose variant `is_tried` returns true.
+fn find_mistakes(mut is_tried: impl FnMut(&str) -> bool) {
     let device = cpu();
     let mistakes = [
         ("split", "pull(&cell, &g, f, p.x, p.y, c)", "get(&cell, &g, f, p.x, p.y)"),
@@ -202,7 +227,7 @@ fn mistakes_are_found() {
     ];
     // So many steps that some launches compute several steps.
     let cases = cases(6, &SHAPES[1..4]);
-    for (name, right, wrong) in mistakes {
+    for (name, right, wrong) in mistakes.into_iter().filter(|(name, ..)| is_tried(name)) {
         let variant = mistaken(name, right, wrong);
         let is_found = cases.iter().any(|case| case.error(&device, variant) > variant.tolerance);
         assert!(is_found, "`{wrong}` in {name} is not found");

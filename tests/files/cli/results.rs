@@ -263,7 +263,7 @@ fn several_devices_are_chosen_and_tell_how_they_share() {
     assert!(text.contains("grid runs on one device only"), "{text}");
     let report = json(
         folder.path(),
-        "bench --json --devices 2,1 --among sub:2 --mode gravity --variant vector --bodies 1500 --repeats 1",
+        "bench --json --devices 2,1 --among sub:2 --mode gravity --variant vector --bodies 1500 --repeats 1 --seconds 0.01",
     );
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.iter().map(|row| number(&row["devices"])).collect::<Vec<_>>(), [1.0, 2.0]);
@@ -319,7 +319,7 @@ fn bench_has_a_row_for_each_variant() {
     let folder = folder();
     let wanted: Vec<_> =
         MODES.iter().flat_map(|info| info.variants).map(|variant| variant.name.to_owned()).collect();
-    let report = json(folder.path(), "bench --bodies 256 --repeats 1 --json");
+    let report = json(folder.path(), "bench --bodies 256 --repeats 1 --seconds 0.01 --json");
     assert_eq!(names(&report["rows"], "variant"), wanted);
     for rate in report["roofline"].as_object().unwrap().values() {
         assert!(number(rate) > 0.0, "{}", report["roofline"]);
@@ -343,7 +343,7 @@ fn bench_has_a_row_for_each_variant() {
     }
     let text = stdout(
         folder.path(),
-        "bench --mode gravity --bodies 128,256 --work-group 1,32 --variant naive,tiled --repeats 1",
+        "bench --mode gravity --bodies 128,256 --work-group 1,32 --variant naive,tiled --repeats 1 --seconds 0.01",
     );
     for words in [
         "multiply-adds ",
@@ -369,14 +369,14 @@ fn bench_has_a_row_for_each_variant() {
 fn bench_looks_for_no_limit_that_no_row_has() {
     let folder = folder();
     // The mode asteroids has no variant `unrolled`.
-    let text = stdout(folder.path(), "bench --bodies 64 --variant unrolled --repeats 1");
+    let text = stdout(folder.path(), "bench --bodies 64 --variant unrolled --repeats 1 --seconds 0.01");
     assert!(text.contains("peak speed of gravity") && !text.contains("peak speed of asteroids"), "{text}");
 }
 
 #[test]
 fn bench_draws_what_it_measured() {
     let folder = folder();
-    let bench = "bench --mode gravity --variant naive,tiled --repeats 1";
+    let bench = "bench --mode gravity --variant naive,tiled --repeats 1 --seconds 0.01";
     let header = "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second";
     let rows = |args: &str| {
         stdout(folder.path(), &format!("{bench} {args} --plot x.csv"));
@@ -412,7 +412,7 @@ fn bench_draws_what_it_measured() {
 
 #[test]
 fn bench_leaves_out_only_what_is_not_possible() {
-    let args = "bench --bodies 64 --work-group 8,100000 --variant private --repeats 1 --json";
+    let args = "bench --bodies 64 --work-group 8,100000 --variant private --repeats 1 --seconds 0.01 --json";
     let assert = gravitile(folder().path(), args).assert().success();
     let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
     let stderr = String::from_utf8_lossy(stderr);
@@ -477,7 +477,7 @@ fn knobs_are_set_and_wrong_ones_are_told() {
     assert_eq!((&run["knobs"]["k"], &run["knobs"]["split"]), (&4.into(), &2.into()));
     let report = json(
         folder.path(),
-        "bench --mode gravity --bodies 64 --variant naive,vector --knob lanes=8,16 vectors=1,4 --repeats 1 --json",
+        "bench --mode gravity --bodies 64 --variant naive,vector --knob lanes=8,16 vectors=1,4 --repeats 1 --seconds 0.01 --json",
     );
     assert_eq!(names(&report["rows"], "variant"), ["naive", "vector", "vector", "vector", "vector"]);
 }
@@ -495,7 +495,8 @@ fn check_says_whether_edited_kernels_are_right() {
     let output = gravitile(folder.path(), args).assert().code(1).get_output().stdout.clone();
     let output = String::from_utf8(output).unwrap();
     assert!(output.contains("FAILS") && output.contains("edited: gravity/force.cl"), "{output}");
-    let bench = "bench --kernels mine --mode gravity --variant naive --bodies 512 --repeats 1 --json";
+    let bench =
+        "bench --kernels mine --mode gravity --variant naive --bodies 512 --repeats 1 --seconds 0.01 --json";
     let row = json(folder.path(), bench)["rows"][0].clone();
     assert!(row["relative_error"].as_f64().unwrap() > 0.1, "{row}");
     fs::write(&file, "nonsense").unwrap();
