@@ -61,9 +61,12 @@ fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
     free().map(off).fold(0.0, f64::max)
 }
 
+/// Columns and rows of a grid, work-group size, and width of a work-group.
+type Shape = ([usize; 2], usize, u32);
+
 /// Grids and shapes of work-groups that cover them: incomplete work-groups in either direction, grids narrower than a
 /// vector, work-items without a cell, one row per work-group, and a single work-item.
-const SHAPES: [([usize; 2], usize, u32); 6] = [
+const SHAPES: [Shape; 6] = [
     ([64, 32], 64, 16),
     ([37, 23], 64, 16),
     ([5, 3], 7, 4),
@@ -73,7 +76,7 @@ const SHAPES: [([usize; 2], usize, u32); 6] = [
 ];
 
 /// All shapes after few steps, and one after many.
-const ALL: &[(u32, &[([usize; 2], usize, u32)])] = &[(1, &SHAPES), (10, &SHAPES), (1000, &[SHAPES[1]])];
+const ALL: &[(u32, &[Shape])] = &[(1, &SHAPES), (10, &SHAPES), (1000, &[SHAPES[1]])];
 
 /// A flow, and the correct flow after some steps.
 struct Case {
@@ -86,7 +89,7 @@ struct Case {
     means: Vec<f64>,
 }
 
-fn cases(steps: u32, shapes: &[([usize; 2], usize, u32)]) -> Vec<Case> {
+fn cases(steps: u32, shapes: &[Shape]) -> Vec<Case> {
     let mut cases = Vec::new();
     for mode in modes() {
         for &([nx, ny], work_group, width) in shapes {
@@ -122,7 +125,7 @@ impl Case {
 }
 
 /// Compares every variant with the reference after some numbers of steps, each with its shapes.
-fn every_variant_agrees(device: &Device, rounds: &[(u32, &[([usize; 2], usize, u32)])]) {
+fn every_variant_agrees(device: &Device, rounds: &[(u32, &[Shape])]) {
     for &(steps, shapes) in rounds {
         let cases = cases(steps, shapes);
         for variant in &VARIANTS {
