@@ -1,11 +1,11 @@
-//! gravitile, an interactive particle visualizer: the folders of the source, and how they work together.
+//! gravitile, an interactive particle visualizer. This page lists the folders of the source and how they work together.
 //!
 //! A folder uses only folders that are further right in this list; `tests/layering.rs` checks the rule:
 //! ```text
 //! commands → app → ui → session, export → engine → modes → compute, scene, view → base
 //! ```
-//! `compute` contains no physics, `modes` uses no window, `view` uses no OpenCL, and `session` uses no OpenGL. OpenCL and
-//! OpenGL exchange data through plain memory, a [`session::Frame`].
+//! `compute` contains no physics, `modes` uses no window, `view` uses no OpenCL, and `session` uses no OpenGL. OpenCL
+//! and OpenGL exchange data through plain memory, a [`session::Frame`].
 //!
 //! # One frame
 //! The simulation has its own thread, so the window never waits for a kernel.
@@ -18,17 +18,17 @@
 //!   5 draw the panel over the view; swap          d start the next burst; wait for the read-back; publish
 //!                                                   the Frame; wake the window
 //! ```
-//! The window draws only after a change, and at most as often as the screen refreshes. A burst is a number of steps without a
-//! read-back. Each frame shows one burst, except in free run.
+//! The window draws only after a change, and at most as often as the screen refreshes. A burst is a number of steps
+//! without a read-back. Each frame shows one burst, except in free run.
 //!
 //! # Where to find definitions
-//! * Parameters: the rows of `parameters!` in a mode's `parameters.rs`; used by the panel, `--set`, scenes, reports and tests.
+//! * Parameters: the rows of `parameters!` in a mode's `parameters.rs`; used by the panel, `--set`, scenes and reports.
 //! * Appearance: the rows of `parameters!` for [`base::look::Look`]; used by the panel, `--look` and the view.
-//! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check`, `bench` and tests. A mode's entry also
+//! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check` and `bench`. A mode's entry also
 //!   describes the work of a step, the peak speed, the checks, and the lists in a snapshot.
-//! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets their
-//!   order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
-//! * Kernels: the files in `kernels/`. Edited files replace them; see [`engine::kernel_lab`] and [`compute::Device::edits`].
+//! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets
+//!   their order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
+//! * Kernels: the files in `kernels/`. Edited files replace them: [`engine::kernel_lab`], [`compute::Device::edits`].
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
 //! * Film formats: [`export::film::Format`]; used by the panel and `render --frames`.
 //! * Charts: [`export::chart::Chart`]; used by the chart window, and by `bench --plot` for PNG and CSV.

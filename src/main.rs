@@ -10,8 +10,8 @@ fn main() -> ExitCode {
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let cli = Cli::parse();
-    // Rust ignores SIGPIPE, so that `gravitile bench | head` would panic at the next `println!`; the default handler ends the
-    // program. The viewer keeps ignoring SIGPIPE: a closed clipboard or socket must not end the viewer before it has saved.
+    // Rust ignores SIGPIPE, so `gravitile bench | head` would panic at the next `println!`; the default handler ends
+    // the program. The viewer keeps ignoring SIGPIPE: a closed clipboard must not end the viewer before it has saved.
     #[cfg(unix)]
     if cli.prints() {
         // SAFETY: no handler is installed, and no other thread runs yet.

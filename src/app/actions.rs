@@ -1,4 +1,4 @@
-//! Performs the actions that the panel leaves to the window.
+//! Performs user actions that the panel passes on to the window, such as opening a file or restarting the scene.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 
 impl Viewer {
-    /// Performs the actions that the panel returned. Returns false if the program must exit.
+    /// Performs the actions that the user chose in the panel. Returns false if the program must exit.
     pub(super) fn act(&mut self, actions: Vec<Action>) -> bool {
         for action in actions {
             if action.changes_state() && self.must_wait() {
@@ -74,7 +74,7 @@ impl Viewer {
         true
     }
 
-    /// Sends the config to the simulation if it differs from `before`. While a snapshot is being opened, restores `before` instead.
+    /// Sends a config that differs from `before` to the simulation, or restores `before` if a snapshot is being opened.
     pub(super) fn configure(&mut self, before: &Config) {
         if self.sim.config == *before {
             return;
@@ -89,8 +89,8 @@ impl Viewer {
         }
     }
 
-    /// Sends `command` (a restart or an undo) and then the config. If `runs` is true, the config starts the simulation. The
-    /// command goes first, because a simulation that blew up or runs backwards could otherwise compute another step.
+    /// Sends `command` (a restart or an undo), then the config, which starts the simulation if `runs` is true. In the
+    /// other order, a simulation that blew up or runs backwards could compute another step first.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
         self.sim.send(command);
@@ -112,7 +112,7 @@ impl Viewer {
         self.recorder.note(format!("select={text}"), &self.sim.shown);
     }
 
-    /// Sends an edit of the bodies to the simulation, unless edits must wait. Returns whether the edit was sent.
+    /// Sends an edit of the bodies to the simulation. Returns false, without sending it, if a snapshot is being opened.
     pub(super) fn edit(&mut self, edit: Edit) -> bool {
         let is_possible = !self.must_wait();
         if is_possible {
@@ -155,7 +155,7 @@ impl Viewer {
         (self.screen.look.follow, self.tools.settings.follows) = (false, false);
     }
 
-    /// Opens a scene, a snapshot, a picture that contains either of them, or a list of bodies.
+    /// Opens a scene, a snapshot, a picture with an embedded scene or snapshot, or a list of bodies.
     fn open(&mut self, path: PathBuf) {
         match Kind::of(&path) {
             Ok(Kind::Snapshot) => self.resume(path),
@@ -167,7 +167,7 @@ impl Viewer {
         }
     }
 
-    /// Asks the simulation to continue from a snapshot.
+    /// Asks the simulation to continue from the snapshot file `path`.
     fn resume(&mut self, path: PathBuf) {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped. Start gravitile again, then open the snapshot.";
@@ -232,7 +232,7 @@ impl Viewer {
         }
     }
 
-    /// Writes the built-in kernels to `folder`, unless the folder already contains kernels, and starts watching the folder.
+    /// Starts watching `folder` for edited kernels. If it contains no kernels, first copies the built-in kernels there.
     fn edit_kernels(&mut self, folder: &Path) {
         let watched =
             kernel_lab::prepare(folder).and_then(|path| KernelFolder::new(path, waker(&self.proxy)));

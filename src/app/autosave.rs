@@ -11,7 +11,7 @@ use crate::engine::snapshot::{self, Snapshot, Summary};
 use crate::modes;
 use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run, previous};
 
-/// Extension of lock files. An open window keeps its lock file locked.
+/// File extension of lock files. Each open window locks one of them to reserve its autosave file.
 const LOCK: &str = "lock";
 
 /// Saves the simulation at regular intervals, if autosaves are enabled and the user has a folder for them.
@@ -24,7 +24,7 @@ pub(super) struct Autosave {
     due: Instant,
     /// Autosave from an earlier run that the user may continue, if any.
     offered: Option<PathBuf>,
-    /// Generation, step and change count of the last saved state, if any.
+    /// Last saved state (number that identifies the scene, step, number of changes); `None` before the first save.
     pub saved: Option<Moment>,
 }
 
@@ -38,8 +38,7 @@ impl Autosave {
         Self { file, _lock: lock.flatten(), has_started: false, interval, due, offered: None, saved: None }
     }
 
-    /// Finds the newest autosave left behind by a closed window. Returns a description to show to the user, or `None` if
-    /// there is no such autosave.
+    /// Finds the newest autosave of a closed window. Returns a description for the user, or `None` if there is none.
     pub(super) fn offer(&mut self) -> Option<String> {
         let (path, text) = left_behind(self.file.as_ref()?).into_iter().find_map(|path| {
             let Summary { mode, title, size, step } = Snapshot::peek(&path).ok()?;
@@ -73,7 +72,7 @@ impl Autosave {
         self.file.as_ref().map(|_| self.due)
     }
 
-    /// Returns the commands for an autosave that is due, or none if the simulation is unchanged since the last save. `view`
+    /// Returns the commands for a due autosave, or none if the simulation is unchanged since the last save. `view`
     /// returns the camera as text in the snapshot format.
     pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
@@ -87,7 +86,7 @@ impl Autosave {
     }
 }
 
-/// Finds an autosave file in `folder` that no other window uses. Returns its path, and its lock file if `folder` is writable.
+/// Chooses an autosave file that no other window uses. Returns its path, and its lock file if `folder` is writable.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {
@@ -103,7 +102,7 @@ fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     }
 }
 
-/// Opens or creates the lock file `path`; rejects anything but a regular file, because opening a pipe could block forever.
+/// Opens or creates the lock file `path`. Rejects anything but a regular file, because opening a pipe could block.
 fn lock_file(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(names, ["autosave.gravitile", "autosave-2.gravitile"]);
         drop(lock);
         assert_eq!(reserve(&state).0, first, "it is free again");
-        // A file has the name that the folder needs.
+        // The folder cannot be created, because a file already has its name.
         fs::write(folder.path().join("file"), "").unwrap();
         assert!(reserve(&folder.path().join("file")).1.is_none());
     }

@@ -35,7 +35,7 @@ pub(super) struct FrameClock {
     last: Instant,
     pub due: Instant,
     interval: f64,
-    /// Running average of the time that it takes to prepare and draw a frame, without waits, in seconds.
+    /// Running average of the time to prepare and draw a frame, in seconds, not counting waits.
     work: f64,
     reported: f64,
 }
@@ -47,7 +47,7 @@ impl FrameClock {
         Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
     }
 
-    /// Records the working time of a frame. Returns the shortest possible time between frames if it has changed noticeably.
+    /// Records the working time of a frame. Returns the new minimum time between frames if it has changed noticeably.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
@@ -58,7 +58,7 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the previous one. If `is_active` is true, the next frame is due soon even without input.
+    /// Begins a frame and returns the time since the last one. If `is_active`, the next is due soon even without input.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);

@@ -8,8 +8,8 @@ use std::path::Path;
 use winit::event_loop::EventLoopBuilder;
 use winit::platform::x11::EventLoopBuilderExtX11;
 
-/// Chooses X11 if the environment names both window systems but no Wayland compositor answers. Otherwise, `winit` would
-/// choose Wayland whenever WAYLAND_DISPLAY is set, and would not try X11 if Wayland fails.
+/// Chooses X11 if the environment names both X11 and Wayland but no Wayland compositor answers. By default, `winit`
+/// chooses Wayland whenever WAYLAND_DISPLAY is set, and does not fall back to X11.
 pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
     if takes_x11(|name| env::var_os(name).filter(|value| !value.is_empty())) {
         tracing::info!("no Wayland compositor answers at WAYLAND_DISPLAY; the window opens on X11");
@@ -24,7 +24,7 @@ fn takes_x11(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     variable("DISPLAY").is_some() && wayland.is_some_and(|name| !answers(name))
 }
 
-/// Returns whether a compositor listens at the socket `name`: a path, or a name in XDG_RUNTIME_DIR (see wl_display_connect(3)).
+/// Returns whether a Wayland compositor listens at the socket `name`, which is a path or a name in `runtime_dir`.
 fn answers(name: &OsStr, runtime_dir: Option<&OsStr>) -> bool {
     UnixStream::connect(runtime_dir.map_or_else(|| name.into(), |folder| Path::new(folder).join(name)))
         .is_ok()

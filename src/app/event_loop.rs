@@ -1,4 +1,4 @@
-//! winit's event loop: passes window events to the viewer, and polls it while the window is not being redrawn.
+//! winit's event loop: passes window events to the viewer, and polls the viewer while the window is not being redrawn.
 
 use std::time::Instant;
 

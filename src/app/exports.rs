@@ -25,9 +25,9 @@ pub(super) struct Written {
     pub outcome: Result<(PathBuf, Option<&'static str>)>,
 }
 
-/// Pictures and films in progress.
+/// Pictures and films being saved, and the threads that write them.
 pub(super) struct Exports {
-    /// Sizes, in pixels, of the requested pictures that the simulation has not delivered yet, oldest request first.
+    /// Width and height, in pixels, of each picture that waits for data from the simulation, oldest request first.
     pub requested: VecDeque<(u32, u32)>,
     pub film: Option<FilmInProgress>,
     /// Number of films started so far; the newest film has this number.
@@ -51,7 +51,7 @@ pub(super) struct FilmInProgress {
     pace: u32,
     /// Number of pictures drawn so far.
     pub done: u32,
-    /// Whether the film is waiting for a [`FilmFrame`] that it has requested from the simulation.
+    /// Whether the film has requested a [`FilmFrame`] that has not arrived from the simulation yet.
     is_requested: bool,
     /// A drawn picture that is waiting for room in the writer's queue, if any.
     waiting: Option<RawPicture>,
@@ -147,7 +147,7 @@ impl Exports {
         }
     }
 
-    /// Compresses and writes a picture on another thread.
+    /// Starts a thread that writes a picture with an embedded snapshot to a PNG file, and then calls `wake`.
     pub(super) fn save_picture(
         &mut self,
         name: Name,

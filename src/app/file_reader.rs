@@ -49,14 +49,14 @@ impl Kind {
 
 /// The content of a file that the user opened.
 pub(super) enum Content {
-    /// Config that simulates the scene or the bodies in the file.
+    /// Configuration that starts from the scene or the bodies in the file.
     Scene(Box<Config>),
     /// Path of a picture that contains a snapshot. The simulation's thread reads the snapshot later.
     Snapshot(PathBuf),
 }
 
-/// Starts a thread that reads the file `path`, sends its content to the returned receiver, and then calls `wake`. A list of
-/// bodies opens in `mode` if this mode simulates bodies, and otherwise in the first mode that does.
+/// Starts a thread that reads the file `path`, sends its content to the returned receiver, and then calls `wake`. A
+/// list of bodies opens in `mode` if this mode simulates bodies, and otherwise in the first mode that does.
 pub(super) fn start_reading(
     path: PathBuf,
     mode: &'static ModeInfo,

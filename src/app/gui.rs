@@ -150,8 +150,8 @@ pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> gli
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
-/// Merges consecutive meshes, because each mesh costs two buffers and a draw call. A mesh that fits into its clip rectangle,
-/// apart from soft edges, is clipped to the whole `patch`, so that it can be merged with others.
+/// Merges consecutive meshes, because each mesh costs two buffers and a draw call. If a mesh fits into its clip
+/// rectangle, apart from soft edges, clips it to the whole `patch` instead, so that it can be merged with others.
 fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {

@@ -27,16 +27,16 @@ pub(super) enum DragTool {
     Attract,
 }
 
-/// A click, or one stage of a drag with a mouse tool. Positions are relative to the picture's centre, in picture heights.
+/// A click, or a stage of a drag with a mouse tool. Positions are in picture heights, relative to the picture's centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Gesture {
     /// The left button was pressed and released in one place, with no tool selected.
     Click([f32; 2]),
-    /// Start of a drag. If the flag is true, the tool launches a cluster instead of one body, or repels instead of attracting.
+    /// Start of a drag at a position. If the flag is true, the tool launches a cluster, not a body, or repels bodies.
     Press([f32; 2], bool),
-    /// Movement during a drag. The flag has the same meaning as in [`Gesture::Press`].
+    /// Movement of a drag to a new position. For the flag, see [`Gesture::Press`].
     Move([f32; 2], bool),
-    /// End of a drag. The flag has the same meaning as in [`Gesture::Press`].
+    /// End of a drag. For the flag, see [`Gesture::Press`].
     Release(bool),
     Cancel,
 }
@@ -57,13 +57,13 @@ pub(super) struct Mouse {
     pub gestures: Vec<Gesture>,
 }
 
-/// A drag over the picture.
+/// A mouse drag over the picture, with the button that is held down.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Drag {
     Camera(MouseButton, rig::Drag),
-    /// A drag with this button that uses this tool.
+    /// A drag that uses a mouse tool: the button and the tool.
     Tool(MouseButton, DragTool),
-    /// A drag with this button and a brush of this radius. It paints obstacles, or erases them if the flag is false.
+    /// A drag that paints obstacles (true) or erases them (false): the button, this flag, and the brush radius.
     Paint(MouseButton, bool, f32),
 }
 

@@ -93,7 +93,7 @@ impl Viewer {
                     }
                 }
                 Notice::Rejected { error, wanted, current } => {
-                    // If the user has changed the config in the meantime, the change is already on its way to the worker.
+                    // If the user has changed the config since, the new config is already on its way to the worker.
                     if self.sim.config == *wanted {
                         self.ui.modes.rejected(&wanted, &current);
                         self.sim.config = *current;
@@ -145,7 +145,7 @@ impl Viewer {
         }
     }
 
-    /// Remembers the fastest variant that was measured, so that `auto` chooses it from now on.
+    /// Stores the fastest kernel variant that was measured, so that the setting `auto` uses it from now on.
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.

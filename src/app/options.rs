@@ -31,11 +31,11 @@ pub struct Options {
     pub autosave: Option<Duration>,
     /// Folder whose kernel files are watched for changes, if any.
     pub kernels: Option<PathBuf>,
-    /// Whether the command line selects the simulation. If so, the window does not offer to continue the previous run.
+    /// Whether the command line selects an initial state. If so, the previous run is not offered for continuation.
     pub is_chosen: bool,
     /// Number of frames to draw before the program exits, or `None` to run until the user quits.
     pub frames: Option<u64>,
-    /// File to write the report to on exit, if the user asked for one.
+    /// File to which the report (frame times and events) is written on exit, if the user asked for one.
     pub report: Option<OutputFile>,
     /// When the program started.
     pub started: Instant,

@@ -8,12 +8,12 @@ const SOFT: f32 = 2.0;
 /// Maximum distance that a soft edge extends beyond the clip rectangle, in points.
 pub(super) const EDGE: f32 = 1.5;
 
-/// A set of disjoint rectangles.
+/// A set of disjoint rectangles, in points.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Patches(pub Vec<Rect>);
 
 impl Patches {
-    /// Returns the rectangles where two lists of shapes differ, rounded outwards to pixels. `scale` is the number of pixels per point.
+    /// Returns the rectangles where two lists of shapes differ, rounded outwards to pixels of 1/`scale` points.
     pub(super) fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         let mut differ = |a: &[ClippedShape], b: &[ClippedShape]| {
@@ -33,7 +33,7 @@ impl Patches {
         patches
     }
 
-    /// Returns the rectangles that the shapes cover, rounded outwards to pixels. `scale` is the number of pixels per point.
+    /// Returns the rectangles that the shapes cover, rounded outwards to pixels of 1/`scale` points.
     pub(super) fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));

@@ -144,7 +144,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Draws `points` in a picture of `size` pixels. Returns an inner error if OpenGL cannot draw a picture of this size.
+    /// Draws `points` in a picture of `size` pixels. The inner result is an error if OpenGL cannot draw this size.
     fn draw_offscreen(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<RawPicture>> {
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;
@@ -160,7 +160,7 @@ impl Viewer {
         self.exports.save_picture(name, (picture, snapshot), waker(&self.proxy));
     }
 
-    /// Returns the width and height, in pixels, that `size` stands for in the current window.
+    /// Converts a picture size, which may be a multiple of the size in the window, to a width and height in pixels.
     fn pixels(&self, size: PictureSize) -> (u32, u32) {
         match size {
             PictureSize::Pixels(width, height) => (width, height),

@@ -1,4 +1,4 @@
-//! Writes the report that `--report` requests: measurements and events of the window, as JSON, for tests and benchmarks.
+//! Writes the report requested by `--report`: measurements and events of the window as JSON, for tests and benchmarks.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -102,7 +102,7 @@ impl Recorder {
         self.first_frame.get_or_insert(self.started.elapsed());
     }
 
-    /// Stores the rectangles of the controls. `rects` is in points; `scale` is the number of pixels per point.
+    /// Stores the rectangles of the panel's controls. `rects` is in points; `scale` is the number of pixels per point.
     pub(super) fn place(&mut self, rects: Vec<(String, egui::Rect)>, scale: f32) {
         if self.output.is_some() {
             let pixels = |r: egui::Rect| [r.left(), r.top(), r.width(), r.height()].map(|x| x * scale);
@@ -156,8 +156,8 @@ impl Recorder {
             // Time until OpenGL has drawn new bodies, without the panel. Measured only while the simulation is paused:
             // waiting for OpenGL would delay its steps.
             "draw_ms": percentiles(self.drawings.iter().copied()),
-            // Time between frames. A frame is drawn when something is new, so a long interval does not mean a slow frame.
-            // The first interval starts before the window opened.
+            // Time between frames. Frames are drawn only when something is new, so a long interval does not mean a slow
+            // frame. The first interval starts before the window opened.
             "interval_ms": percentiles(self.times.iter().skip(1).map(|row| row[1])),
             // Fraction of the time from opening the device to the last frame that the device was busy with steps.
             "device_busy": stats.device_busy_overall,

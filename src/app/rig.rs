@@ -1,4 +1,4 @@
-//! The camera rig: moves the camera with drags, momentum and the mouse wheel, glides to stored views, and follows a point.
+//! The camera rig: moves the camera by drags, momentum and the wheel, glides to stored views, and follows a point.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// Length of the period before the end of a drag that determines the camera's momentum.
+/// Period before the end of a drag in which the pointer's speed is measured, to give the camera its momentum.
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time, in seconds, in which the camera's momentum decays to 1/e of its initial value.
 const COAST_SECONDS: f32 = 0.28;
@@ -36,7 +36,7 @@ pub(crate) enum Drag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FollowTarget {
     pub mode: &'static str,
-    /// Generation of the scene (see [`Stats::generation`](crate::session::Stats)), because body indices differ between scenes.
+    /// Identifies the scene in which the index `body` is valid; see [`Stats::generation`](crate::session::Stats).
     pub generation: u64,
     /// Index of the body, or `None` for the centre of mass.
     pub body: Option<usize>,
@@ -50,7 +50,7 @@ pub(crate) struct Rig {
     movements: VecDeque<(Instant, Vec2)>,
     /// Motion that continues after a drag: its kind, and its speed in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
-    /// Remaining zoom (logarithm of the factor for the camera's distance), and the cursor position that the zoom keeps fixed.
+    /// Remaining zoom (logarithm of the change in distance), and the cursor position that the zoom keeps fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
     /// The point that the camera follows, if any, and its last position.
@@ -81,7 +81,7 @@ impl Rig {
         self.camera = camera;
     }
 
-    /// Moves the camera in response to a drag by `(dx, dy)` picture heights.
+    /// Moves the camera in response to a drag by `[dx, dy]` picture heights.
     pub(crate) fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
         self.movements.push_back((now, Vec2::new(dx, dy)));
         self.glide = None;
@@ -123,8 +123,8 @@ impl Rig {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
-    /// Advances the camera's motion by `elapsed`. Returns whether the camera is still moving. `point` is the target that
-    /// the camera follows, if any, and its position.
+    /// Advances the camera's motion by the time `elapsed`. Returns whether the camera is still moving. `point` is the
+    /// target that the camera follows, if any, and its position.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,
@@ -155,7 +155,7 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves the camera along with a point, gradually centring the point. Returns whether the point is still off-centre.
+    /// Moves the camera with a followed point, gradually centring it. Returns whether the point is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the camera at the current point of the glide. The motion eases in and out, and turns in the shorter direction.
+    /// Returns the camera at the current point of the glide, which eases in and out and takes the shorter rotation.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();

@@ -63,8 +63,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads the settings file `path`. Returns the settings, the file to save them to later, and an error message if the
-    /// file is invalid. An invalid file is renamed, so that nothing in it is lost; if that fails, no settings are written.
+    /// Reads the settings file `path`. Returns the settings, the file to save them to, and an error message if the file
+    /// is invalid. Renames an invalid file to preserve it; if that fails, returns no file to save to.
     pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
         let error = match Self::load(&path) {
             Ok(settings) => return (settings, Some(path), None),
@@ -116,7 +116,7 @@ pub(super) struct Preferences {
 }
 
 impl Preferences {
-    /// Reads the settings file if `remembered` is true, and otherwise uses the defaults. Also returns an error message if the file is invalid.
+    /// Reads the settings file if `remembered` is true; otherwise uses defaults. The text is an error message, if any.
     pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
         let file = Settings::path().filter(|_| remembered);
         let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
@@ -126,14 +126,14 @@ impl Preferences {
     /// Applies the saved appearance settings to `look`, except those in `named`, which the command line has set.
     pub(super) fn apply(&mut self, look: &mut Look, named: &BTreeSet<String>) {
         for (key, text) in self.saved.look.iter().filter(|(key, _)| !named.contains(*key)) {
-            // A newer or older version of the program may have written an unknown or invalid parameter, which is ignored.
+            // Ignores unknown and invalid parameters, which another version of the program may have written.
             let _ = params::set(look, key, text);
         }
         let values = ParamValues::collect(&mut look.clone());
         self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
     }
 
-    /// Returns the settings in `look` that should be saved: those that differ from their defaults, except `follow`.
+    /// Returns the appearance settings to save: those that differ from their defaults, except `follow`.
     pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
         let usual = ParamValues::collect(&mut Look::default());
         let now = ParamValues::collect(&mut look.clone());

@@ -34,7 +34,7 @@ impl Simulation {
         self.session.send(command);
     }
 
-    /// Returns the newest frame, the statistics of the frame on the screen, and whether the newest frame arrived since the last call.
+    /// Returns the newest frame, the displayed frame's statistics, and whether a frame arrived since the last call.
     pub(super) fn frame(&mut self) -> (&Frame, &Stats, bool) {
         let (frame, is_new) = self.session.frame();
         (frame, &self.shown, is_new)
@@ -50,7 +50,7 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the simulation when the user shows or hides the plots.
+    /// Tells the simulation whether the plots are shown, if this has changed.
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));

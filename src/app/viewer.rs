@@ -118,7 +118,7 @@ impl Viewer {
         Ok(stays && !self.recorder.is_complete())
     }
 
-    /// Handles simulation messages, files, kernels, films and autosaves, which must continue while the window is not redrawn.
+    /// Handles the simulation's messages, files, kernels, films and autosaves, even while the window is hidden.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.poll_notices()?;
         self.poll_reader();
@@ -142,8 +142,8 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of events. Returns the last output and whether the program continues, or `None` if
-    /// the panel was not shown.
+    /// Runs the panel once for each group of input events. Returns the last output and whether the program continues,
+    /// or `None` if the panel was not shown.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -259,7 +259,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Advances the camera's motion. During a film, `draw_shot` does so instead.
+    /// Advances the camera's motion, except during a film, when `draw_shot` advances it.
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);
@@ -354,7 +354,7 @@ impl Viewer {
         }
     }
 
-    /// Starts autosaving unless autosaving has already started.
+    /// Starts autosaving, unless it has already started.
     pub(super) fn start_autosave(&mut self) {
         let Self { autosave, sim, viewpoint, .. } = self;
         autosave.start(|| viewpoint.text()).into_iter().for_each(|command| sim.send(command));

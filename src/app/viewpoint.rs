@@ -18,16 +18,16 @@ pub(super) struct Viewpoint {
     centre: Option<Vec3>,
     /// Camera of an opened snapshot, until the snapshot's first frame is shown.
     restored: Option<Camera>,
-    /// Generation (see [`Stats::generation`]) of the scene in view; 0 makes the camera show all bodies of the next frame.
+    /// Identifies the scene in view (see [`Stats::generation`]); 0 makes the camera show all bodies of the next frame.
     generation: u64,
     /// Whether the camera also returns to its initial direction the next time it moves to show all bodies.
     resets: bool,
-    /// Last camera of each mode that was shown, with the generation (see [`Stats::generation`]) of its scene.
+    /// Last camera of each mode that was shown, by mode name, with the number of its scene (see [`Stats::generation`]).
     by_mode: HashMap<&'static str, (u64, Camera)>,
 }
 
 impl Viewpoint {
-    /// Starts with the camera described by `view`, in the snapshot format. If `view` is empty or invalid, the camera shows all bodies.
+    /// Starts with the camera that the text `view` describes, or shows all bodies if `view` is empty or invalid.
     pub(super) fn new(view: &str) -> Self {
         Self { restored: Camera::from_words(view), ..Self::default() }
     }
@@ -37,7 +37,7 @@ impl Viewpoint {
         self.restored = Camera::from_words(view).or(self.restored.take());
     }
 
-    /// Makes the camera show all bodies of the next frame. If `resets` is true, the camera also returns to its initial direction.
+    /// Makes the camera show all bodies of the next frame and, if `resets` is true, return to its initial direction.
     pub(super) fn frame_anew(&mut self, resets: bool) {
         self.generation = 0;
         self.resets |= resets;
@@ -87,8 +87,8 @@ impl Viewpoint {
         }
     }
 
-    /// Advances the camera's motion. Returns whether the camera is still moving. `body` is the position of the followed body.
-    /// If no body is followed and `follows_centre` is true, the camera follows the centre of mass.
+    /// Advances the camera's motion. Returns whether the camera is still moving. `body` is the position of the followed
+    /// body. If no body is followed and `follows_centre` is true, the camera follows the centre of mass.
     pub(super) fn tick(
         &mut self,
         elapsed: Duration,

@@ -128,7 +128,7 @@ impl Window {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
     }
 
-    /// Converts a position in the window to an offset from the picture's centre, in picture heights, with y pointing down.
+    /// Converts a window position to an offset from the picture's centre, in picture heights, with y pointing down.
     pub(super) fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
         let glium::Rect { left, bottom, width, height } = self.picture;
         let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);
@@ -162,7 +162,7 @@ impl Window {
     }
 }
 
-/// Chooses the OpenGL config with the fewest samples. Multisampling is not needed, because bodies and the panel have soft edges.
+/// Chooses the OpenGL config with the fewest samples: bodies and the panel have soft edges and need no multisampling.
 fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
     // glutin-winit has no way to report an empty iterator, and glutin always finds at least one config.

@@ -3,12 +3,12 @@
 use crate::base::flow::Image;
 use crate::base::memory::Memory;
 
-/// Positions and velocities of bodies, stored in two lists of equal length. `T` is `f32` for devices and `f64` for reference results.
+/// Positions and velocities of bodies, in two lists of equal length: `f32` for devices, `f64` for reference results.
 ///
 /// The group of a body is a whole number that identifies the part of the scene in which the body started; groups do not
 /// affect the physics. Units are chosen so that the gravitational constant equals the parameter `g`.
 ///
-/// Kernels *quarantine* a body with non-finite values: they set its mass to 0 and its velocity to NaN, and keep its position.
+/// Kernels *quarantine* a body with non-finite values: its mass becomes 0 and its velocity NaN; its position stays.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bodies<T = f32> {
     /// Position and mass `(x, y, z, m)` of each body.
@@ -68,7 +68,7 @@ impl Bodies<f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies are in one group, regroups them into 8 spherical shells that contain about the same number of bodies each.
+    /// If all bodies are in one group, regroups them into 8 spherical shells with about equal numbers of bodies.
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
@@ -90,8 +90,8 @@ impl Bodies<f32> {
         }
     }
 
-    /// Checks bodies read from a file: coordinates, speeds and groups must be within ±[`FINITE_LIMIT`], and masses between 0
-    /// and [`FINITE_LIMIT`]. All velocity components of a quarantined body must be NaN.
+    /// Checks bodies read from a file: coordinates, speeds and groups must be within ±[`FINITE_LIMIT`], and masses
+    /// between 0 and [`FINITE_LIMIT`]. All velocity components of a quarantined body must be NaN.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Self { positions, velocities } = self;
         if positions.len() != velocities.len() {
@@ -139,17 +139,17 @@ impl Bodies<f64> {
 /// Points to draw: one position and one value per body, read back from the device.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
-    /// `(x, y, z, w)` of each body. The meaning of `w` depends on `shape`; quarantined bodies have `w = 0`.
+    /// Position `(x, y, z)` of each body, and a number `w`, whose meaning depends on `shape`; `w` = 0 if quarantined.
     pub positions: Memory<[f32; 4]>,
-    /// Value that determines the colour of each body, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
+    /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
     pub values: Memory<f32>,
     /// Shape in which the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
     /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
     pub image: Image,
-    /// One value per recently computed step, such as the mean speed of a flow; empty if the mode records no such values.
+    /// One value per recent step, such as the mean speed of a flow; empty if the mode records no such values.
     pub series: Memory<f32>,
-    /// Identifies the quantity in `values`. When this number changes, the colour range jumps to its new values instead of moving smoothly.
+    /// Identifies the quantity in `values`. When this number changes, the colour range jumps to its new values.
     pub colours: u64,
 }
 
@@ -193,7 +193,7 @@ impl Points {
         self.values.iter().filter(|value| **value == Self::QUARANTINED).count()
     }
 
-    /// Returns the values that map to the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`.
+    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(1024).max(1);
         let mut sample: Vec<f32> =

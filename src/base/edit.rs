@@ -16,7 +16,7 @@ pub enum Edit {
     },
     /// Removes the body at this index, which lowers the index of each later body by 1.
     Remove(usize),
-    /// Adds a body or a cluster to the end of the list.
+    /// Adds a body or a cluster of bodies to the end of the list of bodies.
     Launch(Launch),
 }
 
@@ -81,7 +81,7 @@ pub const CLUSTER: usize = 64;
 pub struct Attractor {
     /// Position of the sphere's centre.
     pub at: [f32; 3],
-    /// Mass times the gravitational constant; negative to repel.
+    /// Strength of the attraction: the sphere's mass times the gravitational constant; negative to repel.
     pub strength: f32,
     /// Softening length: at smaller distances, the force is weakened.
     pub reach: f32,
@@ -113,8 +113,8 @@ pub struct GravitySample {
     pub potential: f64,
 }
 
-/// Returns a sample of about `most` bodies `(x, y, z, m)`. The heaviest bodies make up a quarter of the sample. The rest are
-/// picked at regular intervals from the remaining bodies; their masses are scaled up so that the total mass is unchanged.
+/// Returns a sample of about `most` bodies `(x, y, z, m)`. A quarter are the heaviest bodies. The rest are picked at
+/// regular intervals from the other bodies, with their masses scaled up so that the total mass is unchanged.
 pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     if bodies.len() <= most {
         return bodies.to_vec();
@@ -135,8 +135,8 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     chosen
 }
 
-/// Computes the path of a light body in a static gravity field with kick–drift–kick steps. Returns the start and at most
-/// `pieces` further positions, about `length` apart. Stops before the first position for which `ends` returns true.
+/// Computes the path of a light body in a static gravity field with kick–drift–kick steps. Returns the start and at
+/// most `pieces` further positions, about `length` apart. Stops before the first position where `ends` returns true.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),
     length: f64,

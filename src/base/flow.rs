@@ -16,7 +16,7 @@ pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
 /// Maximum number of cells in a grid. Kernels use a `uint` to index the nine numbers of each cell.
 pub const MAX_CELLS: usize = 1 << 28;
 
-/// Maximum number of tracers in a flow.
+/// Maximum number of tracers, the drifting particles that show the motion of a flow.
 pub const MAX_TRACERS: usize = 1 << 20;
 
 /// A grid and its solid cells. Cells are stored row by row from the bottom, and each row from left to right.
@@ -49,7 +49,7 @@ impl Walls {
         self.solid.iter().filter(|solid| !**solid).count()
     }
 
-    /// Makes the cells within `radius` of the cell `middle` solid or free, like the kernel `paint`.
+    /// Makes the cells within `radius` cells of the cell `middle` solid or free, like the kernel `paint`.
     pub fn paint(&mut self, middle: [i64; 2], radius: usize, solid: bool) {
         self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
     }
@@ -80,10 +80,10 @@ impl Walls {
 /// Placeholder position of a tracer that has not entered the flow yet.
 pub const WAITING: [f32; 2] = [-1.0; 2];
 
-/// State of a flow: its tracers and the nine populations of each cell. A population is the density of fluid moving at one velocity.
+/// State of a flow: its tracers, and nine populations per cell. A population is the density moving at one velocity.
 ///
-/// A population f is stored as its deviation h = f − w·ρ₀ from a fluid at rest with density ρ₀. This preserves more digits
-/// in `f32`: in a slow flow, h is about a millionth of f (Skordos 1993, Phys. Rev. E 48, 4823).
+/// A population f is stored as its deviation h = f − w·ρ₀ from a fluid at rest (see [`deviations`]). This keeps more
+/// digits in `f32`: in a slow flow, h is about a millionth of f (Skordos 1993, Phys. Rev. E 48, 4823).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow<T = f32> {
     /// Grid and solid cells of the flow.
@@ -92,7 +92,7 @@ pub struct Flow<T = f32> {
     pub rest: f32,
     /// For each cell, the deviations h of its nine populations from a fluid at rest.
     pub cells: Vec<[T; SPEEDS]>,
-    /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that has not entered the flow yet.
+    /// Position of each tracer, in cells from the lower left corner; [`WAITING`] before the tracer enters the flow.
     pub tracers: Vec<[f32; 2]>,
     /// Number of steps computed so far. This number also seeds the random placement of tracers.
     pub step: u32,
@@ -105,8 +105,8 @@ impl Flow {
         Self { walls, rest: density, cells, tracers: vec![WAITING; tracers], step: 0 }
     }
 
-    /// Checks the number of cells and the positions of the tracers in a flow read from a file. Accepts non-finite deviations,
-    /// which mean that the flow has blown up; see [`Flow::has_blown_up`].
+    /// Checks the number of cells and the positions of the tracers in a flow read from a file. Accepts the non-finite
+    /// deviations of a flow that has blown up; see [`Flow::has_blown_up`].
     pub(crate) fn check(&self) -> Result<(), String> {
         let (cells, all) = (self.cells.len(), self.walls.cells());
         if cells != all || self.walls.solid.len() != all {
@@ -167,17 +167,17 @@ impl<T: Copy + Into<f64>> Flow<T> {
     }
 }
 
-/// Converts the deviations h of a cell to the populations w·ρ₀ + h, where ρ₀ is `rest`.
+/// Converts the deviations h of a cell to the populations w·ρ₀ + h, where w are the [`WEIGHTS`] and ρ₀ is `rest`.
 pub fn populations(deviations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
     std::array::from_fn(|k| WEIGHTS[k] * f64::from(rest) + deviations[k])
 }
 
-/// Converts the populations f of a cell to the deviations f − w·ρ₀, where ρ₀ is `rest`.
+/// Converts the populations f of a cell to the deviations f − w·ρ₀, where w are the [`WEIGHTS`] and ρ₀ is `rest`.
 pub fn deviations(populations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
     std::array::from_fn(|k| populations[k] - WEIGHTS[k] * f64::from(rest))
 }
 
-/// Computes the density Σ f of a cell and its velocity Σ f·direction / Σ f, in cells per step.
+/// Computes a cell's density Σ f from its populations f, and its velocity Σ f·direction / Σ f in cells per step.
 pub fn macroscopic(populations: &[f64; SPEEDS]) -> (f64, [f64; 2]) {
     let density: f64 = populations.iter().sum();
     let momentum = |axis: usize| -> f64 {
@@ -213,7 +213,7 @@ pub enum Tones {
     Spread,
 }
 
-/// A straight brush stroke that paints or erases obstacles. Coordinates range from -1 to 1 along the longer side of the grid.
+/// A straight brush stroke that paints or erases obstacles. Coordinates run from -1 to 1 along the grid's longer side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     /// Starting point of the brush stroke.
@@ -224,7 +224,7 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether this is the first stroke of a mouse drag. This cannot be inferred from `from` and `to`, because the camera may move.
+    /// Whether this is the first stroke of a mouse drag. The camera may move, so `from` and `to` do not show this.
     pub begins: bool,
 }
 
@@ -261,7 +261,7 @@ impl Image {
     /// Value that marks a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the values that map to the two ends of the colour map: percentiles of a sample, chosen to suit the `tones`.
+    /// Returns the values at the two ends of the colour map: percentiles of a sample of the pixels, to suit `tones`.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

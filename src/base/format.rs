@@ -12,7 +12,7 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.decimals$} {}", PREFIXES[(group + 3) as usize])
 }
 
-/// Formats a number with up to three significant digits, without trailing zeros, and an SI prefix, such as `200 M` or `1 G`.
+/// Formats a number with an SI prefix and up to three significant digits, without trailing zeros, such as `200 M`.
 pub fn si_short(value: f64) -> String {
     let text = si(value);
     let (number, prefix) = text.split_once(' ').unwrap_or((&text, ""));
@@ -61,7 +61,7 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// Returns the decimal exponent of `value` after rounding to `digits` digits: 3 for 999.6 rounded to three digits, 0 for zero.
+/// Returns the decimal exponent of `value` rounded to `digits` digits: 3 for 999.6 at three digits, 0 for zero.
 fn exponent(value: f64, digits: usize) -> i32 {
     let text = format!("{value:.*e}", digits - 1);
     text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A fixed number of values in host memory, allocated by Rust or by a driver. Memory from a driver is faster for devices to access.
+/// A fixed-length array in host memory, allocated by Rust or by a driver. Devices access a driver's memory faster.
 ///
 /// The values stay at the same address when the `Memory` moves, and are accessible only through the `Memory`.
 pub struct Memory<T>(Box<dyn Owner<T>>);

@@ -260,7 +260,7 @@ impl ParamValues {
         Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
     }
 
-    /// Returns the key and new value of each parameter that differs in `new`, and the most expensive effect of these changes, if any.
+    /// Returns the keys and new values of the parameters that differ in `new`, and the most expensive effect, if any.
     pub fn changes(&self, new: &ParamValues) -> (Vec<(&'static str, ParamValue)>, Option<ChangeEffect>) {
         let changed = || self.0.iter().zip(&new.0).filter(|(old, new)| old != new).map(|(_, new)| *new);
         (
@@ -368,9 +368,9 @@ impl Visitor for Setter<'_> {
 /// Maximum number of combinations that [`combinations`] returns without reducing them to a subset.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Returns combinations of the values of all switches and of all choices that affect the simulation, as keys and texts to
-/// pass to [`set`]. If there are more than `MOST_COMBINATIONS`, returns a subset that contains every pair of values. Leaves
-/// out numeric parameters and choices whose options are numbers.
+/// Returns combinations of the values of all switches, and of all choices that affect the simulation, as keys and texts
+/// for [`set`]. Above `MOST_COMBINATIONS`, returns a subset that contains every pair of values. Leaves out numeric
+/// parameters and choices whose options are numbers.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Switches(Vec<(&'static str, Vec<&'static str>)>);
     impl Visitor for Switches {

@@ -57,7 +57,7 @@ impl<T: Copy + Default> State<T> {
     }
 }
 
-/// Defines methods that return the bodies or the flow in a state, or an error if the state contains the other kind of matter.
+/// Defines methods that return the bodies or the flow in a state, or an error if it contains the other kind of matter.
 macro_rules! contents {
     ($kind:ident, $wrong:literal, $($name:ident($self:ident: $receiver:ty) -> $content:ty;)+) => {
         impl<T> State<T> {
@@ -65,7 +65,7 @@ macro_rules! contents {
                 #[doc = concat!("Returns the content of a [`State::", stringify!($kind), "`].")]
                 ///
                 /// # Errors
-                /// Returns [`Error::Invalid`] if the state is of the other kind.
+                /// Returns [`Error::Invalid`] if the state is of another kind.
                 pub fn $name($self: $receiver) -> Result<$content> {
                     match $self {
                         Self::$kind(content) => Ok(content),
@@ -90,7 +90,7 @@ contents! {
 }
 
 impl State {
-    /// Returns whether a flow contains non-finite values, from which it cannot recover. Always returns false for bodies; see [`Bodies`].
+    /// Returns whether a flow contains non-finite values, from which it cannot recover; always false for [`Bodies`].
     pub fn has_blown_up(&self) -> bool {
         match self {
             Self::Bodies(_) => false,

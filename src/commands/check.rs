@@ -1,4 +1,4 @@
-//! `gravitile check`: compares every variant of every mode with the f64 reference, at several work-group sizes.
+//! `gravitile check`: compares every kernel variant of every mode with an f64 reference, at several work-group sizes.
 
 use std::process::ExitCode;
 
@@ -13,19 +13,19 @@ use crate::modes::{Start, checks};
 
 /// Number of bodies or cells assumed when guessing the kernel settings to check.
 const FEW: usize = 1000;
-/// Minimum relative change of the state in a test case. Smaller changes would hide errors.
+/// Minimum relative change of the simulation state during a test case. A smaller change could hide kernel errors.
 const LEAST_EFFECT: f64 = 1e-3;
 
-/// Recipes (kernel settings) of one variant that are compared together; their results share one row of the printed table.
+/// Kernel settings (recipes) of one variant that are tested together and share one row of the printed table.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The recipes, in the order in which they are tested.
+    /// Kernel settings to test, in test order.
     pub recipes: Vec<Recipe>,
-    /// Whether to run all test cases, or only the few that reveal most errors.
+    /// Whether to run all test cases. If false, only the few cases that reveal most errors are run.
     thorough: bool,
 }
 
-/// Returns the kernel settings to test: work-group sizes of 1, 7, 64, 256 and the maximum, and all combinations of compile-time parameters.
+/// Returns the settings of `variant` to test: several work-group sizes and all combinations of compile-time parameters.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);
@@ -33,7 +33,7 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     sizes.dedup();
     let with = |size: &usize| Plan { recipes: vec![guess.with_work_group(*size)], thorough: true };
     let mut plans: Vec<Plan> = sizes.iter().map(with).collect();
-    // The recipe that `auto` guesses for a large number of bodies.
+    // Settings that `auto` guesses for a large number of bodies.
     let many = Recipe::guess(variant, device, 1 << 20);
     if many != guess.with_work_group(many.work_group) {
         plans.push(Plan { recipes: vec![many], thorough: true });
@@ -47,23 +47,23 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     plans
 }
 
-/// Result of comparing the recipes of a [`Plan`] with the reference, in all test cases of a mode.
+/// Result of testing all kernel settings of a [`Plan`] against the f64 reference.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The first of the compared recipes.
+    /// The first of the tested kernel settings.
     pub recipe: Recipe,
-    /// Number of recipes compared.
+    /// Number of kernel settings tested.
     pub recipes: usize,
-    /// Number of comparisons with the reference: one per recipe and test case.
+    /// Number of comparisons with the f64 reference: one for each combination of kernel settings and test case.
     pub cases: usize,
-    /// Largest relative error of all comparisons, as defined by [`checks::error`].
+    /// Largest relative error found in any comparison with the f64 reference, as defined by [`checks::error`].
     pub worst: f64,
     /// Name of the test case with the largest error, followed by the kernel settings.
     pub case: String,
 }
 
 impl Row {
-    /// Returns whether the largest error is within the tolerance of the variant.
+    /// Returns whether the largest error is within the tolerance of the kernel variant.
     pub fn passes(&self) -> bool {
         self.worst < self.recipe.variant.tolerance
     }
@@ -134,7 +134,7 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     (info.checks)(info)?.into_iter().map(case).collect()
 }
 
-/// Runs the test cases with each recipe of `plan`, and compares the results with the reference.
+/// Runs the test cases with all kernel settings in `plan`, and compares the results with the f64 reference.
 ///
 /// # Errors
 /// Returns an error if a kernel does not build or the device fails.

@@ -1,4 +1,4 @@
-//! `gravitile devices`: lists the OpenCL devices. Other commands use this module to open the devices that their options name.
+//! `gravitile devices`: lists the OpenCL devices. Also opens the devices that the options of other commands select.
 
 use std::process::ExitCode;
 
@@ -75,7 +75,7 @@ pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     Ok(found)
 }
 
-/// Prints a note about PoCL's substitute cache folder if a device belongs to PoCL and the usual folder is not writable.
+/// Prints a note about a substitute cache folder if a device belongs to PoCL and PoCL's usual folder is not writable.
 pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     if let Some(note) = compute::cache_note().filter(|_| found.into_iter().any(|found| found.info.is_pocl()))
     {

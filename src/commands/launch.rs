@@ -24,7 +24,7 @@ pub(super) struct Begin {
 }
 
 impl Begin {
-    /// Reads the options. `prepare` may change parameters of a new simulation before `--set` is applied.
+    /// Builds the configuration from the options. `prepare` adapts the mode of a new simulation before `--set` applies.
     pub(super) fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
         let carried = args.resume.as_deref().map(Carried::load).transpose()?;
         let (mut config, snapshot) = match carried {
@@ -60,8 +60,8 @@ impl Begin {
     }
 }
 
-/// Returns `now`, the configuration of a resumed engine, with the user's options applied. `before` is the configuration stored in the
-/// snapshot, and `words` is the same configuration with the options applied; only fields that differ between the two are changed.
+/// Applies the user's options to `now`, the configuration of a resumed engine: copies the fields that differ between
+/// `before`, the configuration in the snapshot, and `words`, the snapshot's configuration with the options applied.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }
@@ -122,7 +122,7 @@ fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
     Ok(config)
 }
 
-/// Applies the options for variant, work-group size, compile-time parameters and the mode's parameters.
+/// Applies the options for kernel variant, work-group size, compile-time parameters and mode parameters to `config`.
 fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
     let info = config.mode.info();
     config.work_group = number_or_auto("--work-group", &args.work_group)?.or(config.work_group);
@@ -144,7 +144,7 @@ fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
     set_mode(config.mode.as_mut(), &args.set)
 }
 
-/// If `--load` or `--params` names a file, reads the initial state from it.
+/// Reads the initial state from the file that `--load` or `--params` names, if any.
 fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     let info = config.mode.info();
     let other = |option: &str, what: &str, matter: Matter| {
@@ -196,7 +196,7 @@ pub(super) fn steps(asked: Option<u32>, config: &Config) -> u32 {
     asked.or(config.start.steps).unwrap_or(STEPS)
 }
 
-/// Loads the results of earlier tuning. If the file cannot be read, prints a note and returns no results.
+/// Loads the fastest kernel settings from earlier tuning. Prints a note and returns none if the file cannot be read.
 pub(super) fn tuned() -> Tuned {
     let load = |path: PathBuf| Tuned::load(&path);
     Tuned::path().map_or(Ok(Tuned::default()), load).unwrap_or_else(|error| {

@@ -24,7 +24,7 @@ pub(super) fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Va
     info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
 }
 
-/// Returns the modes that the options select, each with its selected variants. Each named variant must exist in at least one mode.
+/// Returns the selected modes, each with its selected kernel variants. Fails if a named variant exists in no mode.
 pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
     let (modes, names) = (modes_for(args.mode.as_deref())?, &args.variant);
     let known = || modes.iter().flat_map(|info| info.variants).map(|variant| variant.name);
@@ -69,7 +69,7 @@ pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'st
     trials.into_iter().zip(words).map(only).collect()
 }
 
-/// Returns the error for an option that has several values but needs one.
+/// Returns the error for an option that was given several values but accepts only one.
 pub(super) fn several_values(option: &str, values: &str) -> Error {
     Error::Invalid(format!("{option} {values}: give one value; only `bench` without --devices takes several"))
 }
@@ -79,7 +79,7 @@ pub(super) fn join(numbers: &[impl ToString]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Parses `--look`. Returns the look and the names of the settings that the user gave.
+/// Parses `--look`. Returns the drawing settings (look) and the names of the settings that the user gave.
 pub(super) fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
     let mut look = Look::default();
     set_all(&mut look, "--look", words)?;
@@ -130,7 +130,7 @@ pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     Error::Invalid(format!("unknown scene `{name}`{near}; choose a scene {}", all.join("; ")))
 }
 
-/// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ by only a few letters.
+/// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ in a few letters.
 fn is_near(typed: &str, name: &str) -> bool {
     let typed = typed.to_lowercase();
     let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));

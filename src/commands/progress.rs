@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::base::error::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
-/// Minimum duration of each part of a run. Shorter parts would spend too much of their time starting and stopping.
+/// Minimum duration of each part of a simulation run. In shorter parts, starting and stopping would take too much time.
 const LEAST_PART: Duration = Duration::from_millis(500);
-/// Number of steps between checks for non-finite values.
+/// Number of simulation steps between checks for non-finite values.
 const PART: u32 = 1 << 14;
 
 /// Returns a progress bar for `length` units of work, drawn on stderr in the style `template`.
@@ -18,7 +18,7 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Runs `steps` steps with a progress bar on stderr. Returns the values that the mode records, one per step, if any.
+/// Runs `steps` steps with a progress bar on stderr. Returns the values that the mode recorded, one per step, if any.
 pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.enable_steady_tick(Duration::from_millis(500));

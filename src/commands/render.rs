@@ -72,7 +72,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
 /// Base of the exit code after a signal: the program exits with this value plus the signal number.
 const SIGNALLED: u8 = 128;
 
-/// Signals that cancel a film while it is rendered.
+/// Signals that cancel the rendering of a film.
 #[cfg(unix)]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
@@ -95,8 +95,8 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// Installs signal handlers. Returns a variable that receives the number of the first signal: SIGINT (Ctrl+C), SIGTERM or,
-/// unless the program `outlives_terminal`, SIGHUP (the terminal was closed). A second signal ends the program at once.
+/// Handles SIGINT (Ctrl+C), SIGTERM and, unless the program `outlives_terminal`, SIGHUP (closed terminal).
+/// Returns a variable that receives the number of the first signal. A second signal ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     for &signal in SIGNALS {
@@ -152,7 +152,7 @@ impl<'a> Renderer<'a> {
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 
-    /// Computes the steps before the first picture, then restores the snapshot's camera, or places the camera so that all bodies are visible.
+    /// Computes the steps before the first picture, then restores the snapshot's camera or shows all bodies.
     fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
         // Trails connect successive pictures, so the last steps upload the bodies after every step.
         let pictures = steps.min(self.look.trails as u32);
@@ -196,7 +196,7 @@ impl<'a> Renderer<'a> {
         output.save(|file| file.write_all(&png))
     }
 
-    /// Adds `frames` pictures to the film, with `pace` steps between successive pictures. Returns false if a signal cancelled the film.
+    /// Writes a film of `frames` pictures, `pace` steps apart. Returns false if a signal cancelled it.
     fn film(
         &mut self,
         mut film: Film,

@@ -23,7 +23,7 @@ use crate::modes::{Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
-/// Results of a run, as `--json` prints them.
+/// Results of a simulation run, as printed by `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     mode: &'static str,
@@ -37,11 +37,11 @@ struct Report {
     sharing: Option<Sharing>,
     bodies: usize,
     steps: u32,
-    /// Simulated time at the end of the run.
+    /// Simulated time at the end of the run, in the units of the simulation.
     time: f64,
     /// Wall-clock duration of all steps, in seconds.
     seconds: f64,
-    /// Speed in the unit of the mode. The key is the name of the unit: `interactions_per_second` or `mlups`.
+    /// Speed, keyed by its unit, which depends on the simulation mode: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
@@ -49,7 +49,7 @@ struct Report {
     #[serde(flatten)]
     conserved: Option<Conserved>,
     nonfinite: usize,
-    /// Additional values that the mode reports after the last step.
+    /// Additional measurements that the simulation mode reports after the last step.
     readings: Vec<Reading>,
 }
 
@@ -58,7 +58,7 @@ struct Report {
 struct Conserved {
     energy: Energy,
     momentum: [f64; 3],
-    /// Σ m |v|, a scale for judging the magnitude of the momentum.
+    /// Sum of mass times speed over all bodies, for comparison with the total momentum.
     momentum_scale: f64,
     angular_momentum: [f64; 3],
 }
@@ -109,7 +109,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Files that the final state is written to.
+/// Output files for the final state of the simulation.
 enum Outputs {
     Bodies(OutputFile),
     Flow { state: OutputFile, speeds: OutputFile },

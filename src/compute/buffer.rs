@@ -1,4 +1,4 @@
-//! Typed device memory.
+//! Buffers in device memory that hold values of one type.
 
 use std::marker::PhantomData;
 use std::mem;
@@ -15,7 +15,7 @@ use super::pinned;
 use crate::base::error::{Error, Result};
 use crate::base::memory::Memory;
 
-/// Maximum size of each part of an upload, in bytes.
+/// Maximum size of each part of an upload to a device, in bytes.
 const UPLOAD_BYTES: usize = 1 << 24;
 
 /// A fixed number of values of type `T` in the memory of a device.
@@ -51,7 +51,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues a command that sets all bytes to zero.
+    /// Queues a command that sets all bytes of the buffer to zero.
     pub fn clear(&self) -> Result<()> {
         const DOING: &str = "clearing device memory";
         self.device.check(Call::Write, DOING)?;
@@ -72,13 +72,13 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues and submits a copy of `bytes` to the byte `offset`. Takes ownership of `bytes`, because a hung device may still read them later.
+    /// Submits a copy of `bytes` to the byte `offset`. Takes ownership, because a hung device may read `bytes` later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing to device memory";
         self.device.check(Call::Write, DOING)?;
         let (queue, mut event) = (&self.device.queue, core::Event::null());
-        // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `bytes`, whose contents stay in
-        // place, until the write has ended.
+        // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `bytes`, whose contents
+        // stay in place, until the write has ended.
         unsafe {
             core::enqueue_write_buffer(queue, &self.mem, false, offset, &bytes, NO_WAIT, Some(&mut event))
         }
@@ -124,7 +124,7 @@ impl<T: Pod + Send> Buffer<T> {
     /// Queues a copy of all values to the host, to run after all work queued so far. Copies into `memory` if its length
     /// matches; otherwise allocates new memory, pinned if possible.
     ///
-    /// Work that is queued later may run during the copy, so it must not write to this buffer before the copy has ended.
+    /// Work queued later may run during the copy, so it must not write to this buffer before the copy has ended.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
     where
         T: Sync,

@@ -1,4 +1,4 @@
-//! Open devices.
+//! Open OpenCL devices: contexts, queues, memory allocation, waits and errors.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -101,7 +101,7 @@ pub struct Device {
 struct Health {
     /// Unique number that changes each time a device is opened.
     key: u64,
-    /// Whether a wait for the device timed out. If so, the program stops waiting for the device and never releases its OpenCL objects.
+    /// Whether a wait for the device timed out. The program then stops waiting for it and leaks its OpenCL objects.
     lost: AtomicBool,
     timeout: Duration,
     faults: FaultPlan,
@@ -135,7 +135,7 @@ impl Device {
         self.injected_fault(call, doing).map(drop)
     }
 
-    /// Returns the fault that a test injected into this call, if any; returns an error if the call should fail or the device is lost.
+    /// Returns the fault that a test injected into this call, if any. Fails on an injected error or a lost device.
     pub(super) fn injected_fault(&self, call: Call, doing: &'static str) -> Result<Option<InjectedFault>> {
         if self.is_lost() {
             return Err(self.error(doing, "the device has stopped responding".to_owned()));
@@ -148,12 +148,12 @@ impl Device {
         }
     }
 
-    /// Returns the edits that replace kernel files on this device and its clones.
+    /// Returns the edited kernel sources that replace built-in kernels on this device and its clones.
     pub fn edits(&self) -> Arc<KernelEdits> {
         lock(&self.edits).clone()
     }
 
-    /// Sets the edits that replace kernel files in programs built from now on.
+    /// Sets the edited kernel sources that replace built-in kernels in programs built from now on.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         *lock(&self.edits) = edits.into();
     }
@@ -167,7 +167,7 @@ impl Device {
         lock(&self.programs)
     }
 
-    /// Drops cached programs that were built from outdated kernel edits.
+    /// Removes programs with outdated kernel edits from the cache.
     pub fn forget_edits(&self) {
         self.program_cache().forget_edits_except(&self.edits());
     }
@@ -188,7 +188,7 @@ impl Device {
         unsafe { core::create_buffer(&self.context, flags, bytes, None::<&[u8]>) }.map_err(self.fail(doing))
     }
 
-    /// Submits the queued work, so that other queues do not wait for it forever. Returns an event that completes when the work ends.
+    /// Submits queued work, so that other queues can wait for it. Returns an event that completes when the work ends.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;

@@ -10,14 +10,14 @@ use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
 use crate::base::error::{Error, Result};
 
-/// Environment variable that, if set to `own`, gives each device its own context. Used to measure the benefit of shared contexts.
+/// Environment variable that, if set to `own`, gives each device a separate context, to measure how much sharing helps.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// One or more open devices, and the pool from which they were chosen.
+/// One or more open devices, and the pool of available devices from which they were chosen.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,
-    /// Index of each open device in the pool.
+    /// Indices of the open devices in the pool of available devices.
     chosen: Vec<usize>,
     open: Vec<Device>,
 }
@@ -45,8 +45,7 @@ impl Devices {
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices at the indices `chosen` in the pool. Reuses these devices if all of them are already open;
-    /// otherwise opens all of them again.
+    /// Returns the devices at the indices `chosen` in the pool, opened again unless all of them are already open.
     ///
     /// # Errors
     /// Returns an error if no device is chosen, an index is out of range, or a driver refuses to open a device.
@@ -62,8 +61,8 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Reopens all devices except the one with the key `key`, because its failure may have broken a shared context. Returns
-    /// `None` if no device would remain, or if no device has this key.
+    /// Reopens all devices except the failed device with the key `key`, whose failure may have broken a shared context.
+    /// Returns `None` if no device would remain, or if no device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let others = self.chosen.iter().zip(&self.open).filter(|(_, device)| device.key() != key);
         let left: Vec<usize> = others.map(|(place, _)| *place).collect();
@@ -75,12 +74,12 @@ impl Devices {
         Ok(Some(devices))
     }
 
-    /// Returns the edits that replace kernel files on all devices.
+    /// Returns the edited kernel sources that replace built-in kernels on all devices.
     pub fn edits(&self) -> Arc<KernelEdits> {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
 
-    /// Replaces kernel files with `edits` in programs built from now on, including programs for devices chosen later.
+    /// Replaces built-in kernels with `edits` in programs built from now on, also for devices chosen later.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         let edits = edits.into();
         self.open.iter().for_each(|device| device.set_edits(edits.clone()));
@@ -91,7 +90,7 @@ impl Devices {
         self.pool.iter().map(|found| &found.info)
     }
 
-    /// Returns the index of each open device in the pool.
+    /// Returns the indices of the open devices in the pool of available devices.
     pub fn chosen(&self) -> &[usize] {
         &self.chosen
     }
@@ -112,7 +111,7 @@ impl From<Device> for Devices {
 }
 
 /// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all of them. Other
-/// devices get separate contexts: they gain nothing from sharing, and remote devices in one context would fail together.
+/// devices get separate contexts: sharing has no benefit there, and remote devices in one context would fail together.
 fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
     let shares = |found: &FoundDevice| {
         found.info.kind == DeviceKind::Gpu

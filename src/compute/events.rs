@@ -11,19 +11,19 @@ use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 use crate::base::error::{Error, Result};
 
-/// Event argument for a command that waits for no event.
+/// Argument for an OpenCL command that does not wait for any event.
 pub(super) const NO_WAIT: Option<core::Event> = None;
-/// Event argument for a command that creates no event.
+/// Argument for an OpenCL command that does not create an event.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;
 
-/// Maximum time that a device may take to respond. Work is submitted in parts that take about a tenth of a second each.
+/// Time after which an unresponsive device counts as lost. Work is submitted in parts of about a tenth of a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Environment variable that sets a different timeout, in seconds, for emulators and tests.
+/// Environment variable that overrides the device timeout, in seconds, for emulators and tests.
 pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
-/// Minimum and maximum timeout that users can set, in seconds. Other values are clamped.
+/// Minimum and maximum device timeout that users can set, in seconds. Values outside this range are clamped.
 const TIMEOUTS: [f64; 2] = [0.1, 1e6];
 
-/// Returns the timeout that applies to devices opened now, or an error if the user's timeout is invalid.
+/// Returns the timeout for devices that are opened now, or an error if the user's setting is invalid.
 pub(super) fn timeout() -> Result<Duration> {
     std::env::var_os(TIMEOUT_VARIABLE).map_or(Ok(TIMEOUT), |text| parse_timeout(&text))
 }
@@ -40,7 +40,7 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     }
 }
 
-/// Time at which the program noticed that an event had completed, or the driver's error.
+/// Result of waiting for an event: the time at which the program noticed its completion, or the driver's error.
 type Outcome = Result<Instant, core::Error>;
 /// An event to wait for, and the channel on which to send the outcome.
 type Job = (core::Event, Sender<Outcome>);
@@ -51,7 +51,7 @@ pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
 /// A wait for an event, started by [`Waiter::begin`].
 pub(super) enum Wait {
-    /// The wait began at this time, when the event had already completed.
+    /// The event had already completed when the wait began, at the given time.
     Over(Instant),
     Pending(Receiver<Outcome>),
     /// The wait never ends, because a test injected a fault or the device is lost.
@@ -80,7 +80,7 @@ fn spawn() -> Option<Sender<Job>> {
     let body = move || {
         for (event, reply) in inbox {
             let outcome = core::wait_for_event(&event).map(|()| Instant::now());
-            // Releases the event before the reply: after the reply the program may exit, and drivers must be idle by then.
+            // Releases the event first: the program may exit after the reply, and drivers must be idle by then.
             drop(event);
             // The receiver no longer exists if the timeout has passed.
             let _ = reply.send(outcome);
@@ -104,8 +104,8 @@ impl Wait {
     }
 }
 
-/// Returns the time, in seconds, from the start of `first` to the end of `last`; both events must have completed. Returns
-/// `None` if the device lacks profiling, or reports an end that is not after the start, as some drivers do for markers.
+/// Returns the time in seconds from the start of `first` to the end of `last`, two completed events. Returns `None` if
+/// the device lacks profiling, or reports an end that is not after the start, as some drivers do for markers.
 pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
     let start = core::get_event_profiling_info(first, ProfilingInfo::Start);
     let end = core::get_event_profiling_info(last, ProfilingInfo::End);

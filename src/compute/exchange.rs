@@ -1,7 +1,7 @@
 //! Exchanges of data between devices, through staging memory on the host, which is pinned if possible.
 //!
-//! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Later kernels of a device run
-//! after its writes, because its queue is in order.
+//! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Queues are in order, so
+//! kernels queued later run after the writes.
 
 use std::mem;
 use std::ops::Range;
@@ -20,18 +20,18 @@ use crate::base::memory::Memory;
 /// A copy between a device's buffer and the staging memory on the host.
 #[derive(Debug, Clone, Copy)]
 struct Transfer<'a> {
-    /// Index of the device.
+    /// Index of the device that owns the buffer.
     device: usize,
     mem: &'a core::Mem,
-    /// Offset of the first contiguous run in the buffer, in bytes.
+    /// Offset in the device's buffer, in bytes, of the first contiguous run of data to copy.
     offset: usize,
-    /// Length of each contiguous run, in bytes.
+    /// Length, in bytes, of each contiguous run of data to copy.
     bytes: usize,
-    /// Number of contiguous runs to copy. In the staging memory, the runs follow each other without gaps.
+    /// Number of contiguous runs of data to copy. In the staging memory, the runs follow each other without gaps.
     runs: usize,
-    /// Distance between the starts of consecutive runs in the buffer, in bytes.
+    /// Distance, in bytes, between the starts of consecutive runs of data in the device's buffer.
     pitch: usize,
-    /// Offset in the staging memory, in bytes.
+    /// Offset of the data in the staging memory on the host, in bytes.
     host: usize,
 }
 
@@ -41,14 +41,14 @@ impl Transfer<'_> {
     }
 }
 
-/// Layout of a buffer with one row per body or grid row. Rows may be split across several planes, each of which stores its part contiguously.
+/// Layout of a buffer with one row per body or grid row. A row may be split across several planes (separate arrays).
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,
-    /// Number of bytes that a row occupies in each plane of the buffer.
+    /// Number of bytes that a row of data occupies in each plane (array) of the buffer.
     bytes: usize,
     planes: usize,
-    /// Number of bytes from the start of a plane to the start of the next plane.
+    /// Number of bytes between the starts of consecutive planes (arrays) in the buffer.
     pitch: usize,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
 /// A set of copies between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// For each device, whether the exchange waits for it.
+    /// One flag per device: whether the exchange waits for the device.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,
@@ -82,13 +82,13 @@ pub struct Exchange<'a> {
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange among `devices` devices. It waits for the devices in `participants` and for every device used by a copy.
+    /// Returns an empty exchange among `devices` devices. Running it waits for `participants` and devices with copies.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
     }
 
-    /// Adds a copy of rows from a device to the staging memory. Returns the slot that contains the rows, to be passed to [`Exchange::write`].
+    /// Adds a copy of rows from a device to a new slot of the staging memory. Returns the slot for [`Exchange::write`].
     pub fn read(&mut self, device: usize, from: Rows<'a>, rows: Range<usize>) -> Slot {
         let read = from.transfer(device, rows, self.len);
         self.participates[device] = true;
@@ -97,7 +97,7 @@ impl<'a> Exchange<'a> {
         Slot(read.host)
     }
 
-    /// Adds a copy from a slot that [`Exchange::read`] returned to the rows `rows` of `to` on `device`.
+    /// Adds a copy to the rows `rows` of `to` on `device`, from a slot that [`Exchange::read`] returned.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
         self.participates[device] = true;
         self.writes.push(to.transfer(device, rows, slot));
@@ -118,8 +118,8 @@ impl<'a> Exchange<'a> {
 /// The devices, and the staging memory on the host through which they exchange data.
 #[derive(Debug)]
 pub struct Staging {
-    /// Two areas, used alternately: devices may still read one area while the next exchange fills the other area. When all
-    /// reads of an exchange have ended, the writes of the previous exchange have ended too, because queues are in order.
+    /// Two memory areas, used alternately: devices may still read one while the next exchange fills the other. After
+    /// all reads of an exchange, the writes of the previous exchange have ended too, because queues are in order.
     areas: [Memory<u8>; 2],
     turn: usize,
     devices: Vec<Device>,
@@ -133,7 +133,7 @@ impl Staging {
 
     /// Runs an exchange: queues all reads, waits for them to end, and queues all writes.
     ///
-    /// A device that participates in exchange n but not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
+    /// A device in exchange n that is not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
     ///
     /// # Errors
     /// After the failure of a device, the contents of the written rows are unknown.
@@ -156,8 +156,8 @@ impl Staging {
             unsafe { area.add(copy.host) }
         };
         for read in exchange.reads.iter().filter(|read| read.len() > 0) {
-            // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` gives out disjoint ranges,
-            // and nothing else uses the area until all reads have ended.
+            // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
+            // ranges, and nothing else uses the area until all reads have ended.
             unsafe { transfer(&self.devices[read.device], read, host(read), Call::Read) }?;
         }
         let participants =
@@ -183,7 +183,7 @@ impl Staging {
         }
     }
 
-    /// Waits for all copies, and returns whether all of them ended without errors. The next use of a failed device reports its error again.
+    /// Waits for all copies. Returns whether they succeeded; the next use of a failed device reports its error again.
     fn settle(&self) -> bool {
         let ends = self.devices.iter().map(|device| {
             device.submit().and_then(|end| device.wait(&end, "exchanging data between devices"))
@@ -195,8 +195,8 @@ impl Staging {
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
 ///
 /// # Safety
-/// `host` must point to at least as many bytes as are copied. Until the copy has ended, these bytes must not be freed or
-/// changed, and during a read they must not be accessed at all.
+/// `host` must point to at least as many bytes as the copy has. Until the copy has ended, these bytes must not be freed
+/// or changed, and during a read they must not be accessed at all.
 unsafe fn transfer(device: &Device, copy: &Transfer, host: *mut u8, call: Call) -> Result<()> {
     let doing = if call == Call::Read { "reading from device memory" } else { "writing to device memory" };
     device.check(call, doing)?;

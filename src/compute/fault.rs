@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A kind of OpenCL call that can fail.
+/// Kind of OpenCL call, as a target for injected faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     /// Allocates device memory.
@@ -30,7 +30,7 @@ impl Call {
 /// How a test makes an OpenCL call fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InjectedFault {
-    /// The call returns an error.
+    /// The OpenCL call returns an error.
     Refused,
     /// The wait never ends; applies only to [`Call::Wait`].
     Hangs,
@@ -38,17 +38,17 @@ pub enum InjectedFault {
     Options,
 }
 
-/// The fault planned for a device, if any: the kind of call, the number of calls left until the fault, and the fault itself.
+/// Planned fault of a device, if any: the kind of OpenCL call, the number of calls left until the fault, and the fault.
 #[derive(Debug, Default)]
 pub(super) struct FaultPlan(Mutex<Option<(Call, u32, InjectedFault)>>);
 
 impl FaultPlan {
-    /// Plans `fault` for the `nth` call of this kind from now on, counting from 1.
+    /// Plans `fault` for the `nth` OpenCL call of the kind `call` from now on, counting from 1.
     pub(super) fn arm(&self, call: Call, nth: u32, fault: InjectedFault) {
         *self.plan() = Some((call, nth, fault));
     }
 
-    /// Counts a call, and returns the fault planned for this call, if any.
+    /// Counts an OpenCL call, and returns the fault planned for this call, if any.
     pub(super) fn next(&self, call: Call) -> Option<InjectedFault> {
         let mut plan = self.plan();
         let (_, left, fault) = plan.as_mut().filter(|(planned, ..)| *planned == call)?;

@@ -36,11 +36,11 @@ pub struct DeviceInfo {
     pub name: String,
     /// Name of the OpenCL platform, that is, of a vendor's implementation of OpenCL.
     pub platform: String,
-    /// Kind of processor.
+    /// Kind of processor: GPU, accelerator or CPU.
     pub kind: DeviceKind,
     /// Number of compute units, such as the cores of a CPU or the streaming multiprocessors of a GPU.
     pub compute_units: u32,
-    /// Size of the global memory, in bytes.
+    /// Size of the device's global memory, in bytes.
     pub memory_bytes: u64,
     /// Size of the largest buffer that can be allocated, in bytes.
     pub max_alloc_bytes: u64,
@@ -56,11 +56,11 @@ pub struct DeviceInfo {
     pub opencl: String,
 }
 
-/// Text between a device's name and the number of one of its parts.
+/// Separator between the device name and the part number in the name of a part of a split device.
 pub(super) const PART: &str = ", part ";
 
 impl DeviceInfo {
-    /// Returns the name of the device, or of the whole device if this is only a part.
+    /// Returns the device name; for a part of a split device, returns the name of the whole device.
     pub fn model(&self) -> &str {
         self.name.split(PART).next().unwrap_or_default()
     }
@@ -88,7 +88,7 @@ pub struct FoundDevice {
 }
 
 impl FoundDevice {
-    /// Reads the properties of a device. Returns `None` if the device is unavailable or does not report a required property.
+    /// Reads the properties of a device. Returns `None` if the device is unavailable or lacks a required property.
     pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
         let ask = |query| core::get_device_info(id, query).ok();
         let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();

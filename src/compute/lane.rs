@@ -1,8 +1,8 @@
 //! Lanes: each lane queues the work of one device in parts.
 //!
-//! A kernel over many bodies can take seconds. A lane queues the body range in *slices* of at most [`SLICE_SECONDS`], so
-//! that a GPU that also draws the desktop stays responsive. Slices are submitted in *chunks* of about [`CHUNK_SECONDS`],
-//! and at most two chunks are under way, so that the thread that feeds the lane can often check for commands.
+//! A kernel over many bodies can take seconds. A lane divides the bodies into *slices* of at most [`SLICE_SECONDS`], so
+//! that a GPU that also draws the desktop stays responsive. Slices are submitted in *chunks* of about
+//! [`CHUNK_SECONDS`]. At most two chunks are unfinished, so that the submitting thread can often check for commands.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -39,11 +39,11 @@ pub struct Lane {
     device: Device,
     /// Estimated speed in pairs of bodies per second.
     rate: f64,
-    /// Kernel launches that are queued but not submitted yet.
+    /// Chunk of kernel launches that are queued but not submitted yet.
     open: Option<Chunk>,
     /// Submitted chunks, each with an event that completes after its last kernel.
     under_way: VecDeque<(Chunk, core::Event)>,
-    /// Time at which the program noticed the end of the last chunk. Used for timing if the device does not support profiling.
+    /// Time at which the program noticed the end of the last chunk, for timing on devices without profiling.
     last_end: Instant,
     seconds: f64,
 }
@@ -59,12 +59,12 @@ pub struct Pass<'a> {
     pub items: usize,
     /// Number of work-items in a work-group.
     pub group: usize,
-    /// Cost of a work-item, in pairs of bodies; 0 if the pass is too cheap to be divided and timed.
+    /// Cost of a work-item, as an equivalent number of body pairs; 0 if the kernel is too cheap to be split and timed.
     pub cost: f64,
 }
 
 impl<'a> Pass<'a> {
-    /// Number of work-items in a work-group of a cheap pass.
+    /// Work-group size, in work-items, for kernels that do little work per work-item.
     pub const CHEAP_GROUP: usize = 64;
 
     /// Describes a pass that does little work per work-item.
@@ -85,7 +85,7 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the next part of `pass`, starting at the work-item `from`. Returns the index of the first work-item after this part.
+    /// Queues the next part of `pass`, starting at work-item `from`. Returns the index of the first work-item after it.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
         // Slices have equal lengths, because a short last slice would leave the device partly idle.
@@ -104,7 +104,7 @@ impl Lane {
         Ok(from + range.count)
     }
 
-    /// Queues the whole `pass`, divided into launches, and submits the queued launches whenever enough have accumulated.
+    /// Queues the whole `pass` as one or more launches, and submits them whenever enough launches have accumulated.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -182,7 +182,7 @@ impl Lane {
         std::mem::take(&mut self.seconds)
     }
 
-    /// Waits until the oldest submitted chunk has ended, and uses its run time to update the estimate of the device's speed.
+    /// Waits until the oldest submitted chunk has ended, and updates the estimated device speed from its run time.
     fn retire(&mut self) -> Result<()> {
         let Some((Chunk { first, cost, .. }, last)) = self.under_way.pop_front() else { return Ok(()) };
         let end = self.device.wait(&last, "running a kernel")?;

@@ -22,8 +22,7 @@ type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 pub struct Pending<M> {
     device: Device,
     copies: Vec<core::Event>,
-    /// Closure that produces the result after the copies have ended; `None` once it has been called, moved to another
-    /// `Pending`, or leaked.
+    /// Closure that returns the result after the copies have ended; `None` once called, leaked or moved elsewhere.
     finish: Option<Finish<M>>,
 }
 
@@ -48,7 +47,7 @@ impl<M: Send + 'static> Pending<M> {
         Pending { device: self.device.clone(), copies, finish }
     }
 
-    /// Waits for the copies. Returns the memory and the time that the device spent on the copies, in seconds (`None` without profiling).
+    /// Waits for the copies. Returns the memory and the device's copy time in seconds (`None` without profiling).
     pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let ends = self.copies.first().cloned().zip(self.copies.last().cloned());
         self.settle()?;

@@ -23,7 +23,7 @@ pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memor
     }
 }
 
-/// A buffer that the driver allocates in host memory and that stays mapped until dropped. OpenCL has no other way to get pinned memory.
+/// Pinned host memory. OpenCL provides it only as a buffer that the driver allocates in host memory and keeps mapped.
 struct Pinned<T> {
     device: Device,
     mem: core::Mem,
@@ -43,7 +43,7 @@ impl<T: Pod> Pinned<T> {
         let bytes = len.max(1) * size_of::<T>();
         let flags = MemFlags::READ_WRITE | MemFlags::ALLOC_HOST_PTR;
         let mem = device.allocate(flags, bytes, DOING)?;
-        // SAFETY: the range is the whole buffer, which is mapped when the call returns and used by no command while mapped.
+        // SAFETY: the range is the whole buffer, which the call maps before it returns. No command uses mapped buffers.
         let mut map: MemMap<u8> = unsafe {
             let access = MapFlags::READ | MapFlags::WRITE;
             core::enqueue_map_buffer(&device.copies, &mem, true, access, 0, bytes, NO_WAIT, NO_EVENT)

@@ -56,7 +56,7 @@ pub(super) fn refusal() -> Option<String> {
     ))
 }
 
-/// Returns the cache folder that PoCL would choose by default; see `pocl_cache_init_topdir` in PoCL's `lib/CL/pocl_cache.c`.
+/// Returns PoCL's default cache folder, as computed by `pocl_cache_init_topdir` in PoCL's `lib/CL/pocl_cache.c`.
 fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(folder) = variable(VARIABLE) {
         return folder.into();
@@ -81,7 +81,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Creates a folder that only this user can access. Rejects a folder owned by another user, because PoCL runs code from the folder.
+/// Creates a folder that only this user can access. Rejects another user's folder, because PoCL runs code from it.
 #[cfg(unix)]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};

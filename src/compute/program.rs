@@ -13,7 +13,7 @@ use super::found::DeviceKind;
 use super::source::{KernelSource, join, kernel_source};
 use crate::base::error::{Error, Result};
 
-/// Source of the kernel function that computes 1/√x in the way that is fastest on the device; see [`Program::build_with_root`].
+/// OpenCL source of a function that computes 1/√x as fast as the device can; see [`Program::build_with_root`].
 pub const ROOT: KernelSource = kernel_source!("root.cl");
 
 /// A set of kernels compiled for a device.
@@ -30,12 +30,12 @@ const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-ze
 /// The reason why a compiler rejected a program.
 struct Refusal {
     log: String,
-    /// Whether the compiler rejected the build options rather than the program.
+    /// Whether the compiler rejected the build options rather than the source code.
     is_for_options: bool,
 }
 
 impl Refusal {
-    /// Returns the index of the build option that may have caused the refusal and should be left out, if any.
+    /// Returns the index of the build option, if any, that may have caused the error and should be left out.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
@@ -43,7 +43,7 @@ impl Refusal {
     }
 }
 
-/// Compiles OpenCL source. The outer error is a failure of the device; the inner error is a refusal by the compiler.
+/// Compiles OpenCL source. The outer error is a device failure; the inner error is the compiler's rejection.
 fn compile(device: &Device, source: &CString, options: &CString) -> Result<Result<core::Program, Refusal>> {
     use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
     const DOING: &str = "building a program";
@@ -80,12 +80,11 @@ impl Program {
     /// Returns [`Error::Build`] with the compiler's log, which names the file and the line.
     pub fn build(device: &Device, sources: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
         device.note_built(sources.iter().map(|source| source.file));
-        // The fastest accurate 1/√x. A GPU's instruction is accurate; a CPU's, which Intel's compiler uses for
-        // `native_rsqrt`, has only 12 bits.
+        // The fastest accurate 1/√x: `native_rsqrt` is accurate on GPUs, but has 12 bits with Intel's CPU compiler.
         let root = if device.info.kind == DeviceKind::Cpu { "rsqrt" } else { "native_rsqrt" };
         let mut defines = [&[("reciprocal_root", root.to_owned())], defines].concat();
         if device.info.is_pocl() && device.instance > 0 {
-            // PoCL 5.0 aborts if two devices run one kernel at once, one with an offset. A macro makes the kernels differ.
+            // PoCL 5.0 aborts if two devices run one kernel at once, one with an offset. This macro makes them differ.
             defines.push(("DEVICE_INSTANCE", device.instance.to_string()));
         }
         let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
@@ -117,7 +116,7 @@ impl Program {
         Ok(Self { device: device.clone(), program })
     }
 
-    /// Compiles [`ROOT`] followed by `sources`. If the compiler rejects the assembly in `kernels/root.cl`, falls back to portable code.
+    /// Compiles [`ROOT`] and `sources`. If the compiler rejects the assembly in `kernels/root.cl`, uses portable code.
     ///
     /// # Errors
     /// Returns [`Error::Build`] with the log of the first attempt if the compiler rejects both versions.
@@ -203,7 +202,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Checks that the kernel can run in work-groups of `group` work-items. Error messages refer to the kernel as `name`.
+    /// Checks that the kernel can run in work-groups of `group` work-items. Error messages call the kernel `name`.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] with the largest possible size if `group` is too large.
@@ -229,7 +228,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Queues the kernel with the arguments `args`. The event, if given, is used to time the run; queueing without an event is faster.
+    /// Queues the kernel with the arguments `args`. Pass an event only to time the run; it makes queueing slower.
     ///
     /// # Errors
     /// Returns an error if the arguments or the range are not valid for the kernel.
@@ -258,11 +257,11 @@ impl Kernel {
             };
             core::set_kernel_arg(&self.kernel, index, value).map_err(fail)?;
         }
-        // SAFETY: OpenCL has checked the arguments' sizes, and keeps the buffers until the kernel has run. A kernel bounds its
-        // accesses by the counts in its arguments, which callers keep within the buffers.
+        // SAFETY: OpenCL has checked the arguments' sizes, and keeps the buffers until the kernel has run. Kernels
+        // bound their accesses by the counts in their arguments, which callers keep within the buffers.
         unsafe {
-            // PoCL compiles a kernel for an offset of zero and again for any other. An offset in a second dimension, which
-            // no kernel reads, makes it compile each kernel once.
+            // PoCL compiles a kernel for an offset of zero and again for any other. An offset in a second dimension,
+            // which no kernel reads, makes PoCL compile each kernel once.
             let (dimensions, unread) = if self.device.info.is_pocl() { (2, 1) } else { (1, 0) };
             let (offset, group) = (Some([range.offset, unread, 0]), Some([range.group, 1, 1]));
             let (queue, count) = (&self.device.queue, [range.count, 1, 1]);

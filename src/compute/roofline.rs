@@ -1,5 +1,5 @@
 //! Peak rates of a device, measured with micro-kernels, for the roofline model (Williams, Waterman and Patterson 2009,
-//! Communications of the ACM 52, 65). A peak rate is the best of several measurements.
+//! Communications of the ACM 52, 65). Each peak rate is the best of several measurements.
 
 use std::time::Instant;
 
@@ -16,13 +16,13 @@ use crate::base::error::{Error, Result};
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
 const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
-/// Duration of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
+/// Duration of one timed kernel run, in seconds: long compared with a kernel launch, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
 /// Number of times that each micro-kernel is timed; only the best timing counts.
 const TIMINGS: u32 = 8;
 /// Input of the micro-kernels. The compiler does not know this value, so it cannot compute the results in advance.
 const SEED: f32 = 0.75;
-/// Number of rounds after which a work-item fetches the same data again: small enough that the data stays in the first-level cache.
+/// Number of rounds until a work-item loads the same data again: few enough that the data stays in the L1 cache.
 const FETCHED: usize = 32;
 
 /// Peak rates of a device; a rate is `None` if its measurement failed.
@@ -30,16 +30,16 @@ const FETCHED: usize = 32;
 pub struct Roofline {
     /// Number of `f32` fused multiply-adds per second.
     pub multiply_adds_per_second: Option<f64>,
-    /// Number of `f32` reciprocal square roots per second, computed in the way that is fastest on the device.
+    /// Number of `f32` reciprocal square roots per second, computed by the device's fastest method.
     pub roots_per_second: Option<f64>,
-    /// Number of bytes per second that work-items fetch from a cache when all of them fetch the same data at the same time.
+    /// Number of bytes per second that work-items load from a cache when all of them load the same data at once.
     pub fetched_bytes_per_second: Option<f64>,
-    /// Number of bytes of global memory that a copy accesses per second, counting both reads and writes.
+    /// Number of bytes of global memory read and written per second while copying.
     pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures the peak rates of a device, which takes a few tenths of a second. Passes each error to `failed`.
+    /// Measures the peak rates of a device in a few tenths of a second. Passes each error to `failed`.
     pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
         let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
         Self {
@@ -56,22 +56,22 @@ impl Roofline {
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Number of independent columns of numbers per work-item, on CPUs and on other devices: enough to hide the latency
-    /// of an operation, but few enough to fit in the registers.
+    /// Number of independent chains of operations per work-item, on CPUs and on other devices: enough to hide the
+    /// latency of an operation, but few enough for their numbers to fit in the registers.
     chains: [usize; 2],
-    /// Number of operations unrolled per round on GPUs: enough to hide the cost of the loop, but few enough for the instruction cache.
+    /// Number of operations unrolled per loop round on GPUs: enough to hide the loop's cost, but few enough to cache.
     turns: usize,
-    /// Number of units of work, such as pairs of bodies, that each arithmetic operation counts as.
+    /// Number of units of work, such as pairs of bodies, counted for each arithmetic operation.
     counts: usize,
     work: Workload,
 }
 
-/// What a work-item does in one round of a micro-kernel.
+/// Kind of work that a micro-kernel measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Workload {
-    /// Arithmetic: each round performs several operations on numbers in registers.
+    /// Arithmetic: each round performs chains of operations on numbers in registers.
     Chains,
-    /// Cached loads: for each column of numbers, the kernel loads one vector of the maximum width from a cache.
+    /// Cached loads: each chain of operations loads one vector of the maximum width from a cache per round.
     Fetch,
     /// Copies in global memory: each round is a separate kernel launch that copies vectors of the maximum width.
     Copy,
@@ -91,9 +91,9 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Returns the micro-kernel `pairs` defined in `sources`. Each operation evaluates one pair of bodies, counts as
-    /// `sides` pairs, and rotates the `coordinates` numbers of the other body. Unrolling a multiple of `coordinates`
-    /// operations therefore avoids moves between registers. CPUs use `chains` columns.
+    /// Returns the micro-kernel `pairs` defined in `sources`, with `chains` chains of operations on CPUs. An operation
+    /// computes one pair of bodies, counts as `sides` pairs, and rotates the `coordinates` numbers of the other body.
+    /// Unrolling a multiple of `coordinates` operations therefore avoids moves between registers.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,
@@ -112,7 +112,7 @@ pub struct Probe {
     kernel: Kernel,
     work: Workload,
     range: WorkRange,
-    /// Number of operations or bytes per round, summed over all work-items.
+    /// Number of operations or bytes per round of the micro-kernel, summed over all work-items.
     work_per_round: f64,
     /// The kernel's output and input buffers, in this order.
     buffers: [Buffer<f32>; 2],
@@ -122,15 +122,15 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Builds `micro` in the form that suits the device.
+    /// Builds the micro-kernel `micro` in the form that suits the device.
     pub fn new(device: &Device, micro: &MicroKernel) -> Result<Self> {
         Self::for_kind(device, micro, device.info.kind)
     }
 
-    /// Builds `micro` in the form that suits devices of the given kind. Every device can run every form.
+    /// Builds the micro-kernel `micro` in the form that suits devices of the given kind. Any device can run any form.
     pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
         let (info, is_cpu) = (&device.info, kind == DeviceKind::Cpu);
-        // Number of floats in a column, of columns per work-item, and of operations on each float in a round of `Chains`.
+        // Number of floats in a chain, of chains per work-item, and of operations on each float in a round of `Chains`.
         let (lanes, chains, turns) =
             if is_cpu { (16, micro.chains[0], 1) } else { (1, micro.chains[1], micro.turns) };
         let defines =
@@ -150,7 +150,7 @@ impl Probe {
         });
         let groups = match is_copy {
             true => copied_bytes(device) / (size_of::<f32>() * width * group),
-            // Several work-groups per core, so that one delayed core does not delay the end. GPUs run many work-groups at once.
+            // CPUs get several work-groups per core, so that a delayed core does not delay the end. GPUs need many.
             false => info.compute_units as usize * if is_cpu { 8 } else { 128 },
         };
         let range = WorkRange { offset: 0, count: groups.max(1) * group, group };
@@ -173,8 +173,8 @@ impl Probe {
         })
     }
 
-    /// Runs one timing, which takes about a hundredth of a second. Returns whether more timings are needed. The first
-    /// timings only calibrate how many rounds fit in that time.
+    /// Times one run of the micro-kernel, of about a hundredth of a second. Returns whether more timings are needed.
+    /// The first timings only find the number of rounds that fit in this time.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
         // Short timings are imprecise, and some drivers finish compiling during the first run.
@@ -188,24 +188,24 @@ impl Probe {
         Ok(self.timings < TIMINGS)
     }
 
-    /// Returns the best rate so far, in operations or bytes per second; 0 before the first valid timing.
+    /// Returns the highest rate measured so far, in operations or bytes per second; 0 before the first valid timing.
     pub fn rate(&self) -> f64 {
         self.best
     }
 
-    /// Runs all timings, and returns the best rate in operations or bytes per second.
+    /// Runs all timings of the micro-kernel, and returns the highest rate, in operations or bytes per second.
     pub fn measure(mut self) -> Result<f64> {
         while self.turn()? {}
         Ok(self.best)
     }
 
-    /// Returns the numbers that the kernel computes in `rounds` rounds. For tests.
+    /// Returns the numbers that the micro-kernel computes in `rounds` rounds. For tests.
     pub fn results(&self, rounds: u32) -> Result<Vec<f32>> {
         self.run(rounds)?;
         self.buffers[0].read()
     }
 
-    /// Runs `rounds` rounds of the kernel, and returns how long they took, in seconds.
+    /// Runs `rounds` rounds of the micro-kernel, and returns their duration in seconds.
     fn run(&self, rounds: u32) -> Result<f64> {
         let [out, from] = self.buffers.each_ref().map(Arg::from);
         let args = [Arg::Uint(rounds), Arg::Float(SEED), out, from];
@@ -224,7 +224,7 @@ impl Probe {
     }
 }
 
-/// Returns the number of bytes to copy per round: much more than the caches can hold, but only a small fraction of the memory.
+/// Returns the number of bytes to copy per round: far more than the caches hold, but a small fraction of the memory.
 fn copied_bytes(device: &Device) -> usize {
     let wanted = match device.info.kind {
         DeviceKind::Cpu => 64 << 20,

@@ -105,7 +105,7 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
     Ok(chosen)
 }
 
-/// Returns all devices and the indices of the chosen devices. If parts of a split device are chosen, returns only `chosen` and its indices.
+/// Returns all devices, or only the `chosen` ones if parts of a split device are chosen, and the indices of `chosen`.
 ///
 /// # Errors
 /// Returns an error if there is no device.
@@ -121,7 +121,7 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
     }
 }
 
-/// Returns whether the driver crashes the program when sub-devices are released, as PoCL 5.0 in Ubuntu 24.04 does.
+/// Returns whether the device's driver crashes when sub-devices are released, as PoCL 5.0 in Ubuntu 24.04 does.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.is_pocl() && device.driver.starts_with("5.0")
 }

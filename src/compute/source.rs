@@ -31,7 +31,7 @@ pub(crate) use kernel_source;
 /// Edited kernel sources, keyed by the path of the file under `kernels/` that each one replaces.
 pub type KernelEdits = BTreeMap<String, String>;
 
-/// Joins the texts of `sources`, with `edits` applied. Adds `#line` directives, so that compiler messages show the right file and line.
+/// Joins the texts of `sources`, with `edits` applied, and adds `#line` directives for correct compiler messages.
 pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
     let text = |source: &KernelSource| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
     sources.iter().map(|source| format!("#line 1 \"{}\"\n{}\n", source.file, text(source))).collect()
@@ -41,8 +41,7 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
 /// edited kernel has a different key from the original.
 pub(super) type Key = (CString, CString);
 
-/// Cache of the programs built for a device, each with its source files, so that switching back to an earlier variant
-/// does not require a new build.
+/// Cache of the programs built for a device, each with its source files, so that earlier variants need no new build.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 

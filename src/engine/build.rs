@@ -1,4 +1,4 @@
-//! Resolves the choices that a configuration leaves to `auto`, and builds its simulation on devices.
+//! Replaces the `auto` settings of a configuration with concrete values, and builds its simulation on devices.
 
 use super::config::Config;
 use crate::base::error::{Error, Result};
@@ -18,8 +18,7 @@ pub struct Resolved {
 
 impl Resolved {
     /// Replaces each `auto` in `config` with a value that suits `device`, and checks the values that the user chose.
-    /// Ignores compile-time parameters that the variant does not have, and a work-group size if `auto` chooses a
-    /// variant with a fixed size.
+    /// Ignores compile-time parameters that the variant lacks, and a work-group size if `auto` selects a fixed size.
     ///
     /// # Errors
     /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
@@ -51,7 +50,7 @@ impl Resolved {
     }
 }
 
-/// Returns the number of bodies, or the approximate number of cells, for `config`; replaces `auto` with a number that suits `device`.
+/// Returns the number of bodies, or the approximate number of cells, for `config`. Resolves `auto` to suit `device`.
 pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let work = &config.mode.info().work;
     let auto = work.sizes(device.kind).auto;
@@ -67,13 +66,12 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Additional bytes per body on a CPU device, which shares the host's memory: `f64` values while a scene is generated
-/// or checked, `f32` values, and three frames.
+/// Additional bytes per body on a CPU device, which uses the host's memory: `f64` values while a scene is generated or
+/// checked, `f32` values, and the drawing data of three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// Returns the largest number of bodies or cells that fit on a device with the variant of `config`, or with any variant
-/// that `auto` may select. Budgets at most half of the device's memory, because new bodies are created before the old
-/// ones are freed.
+/// that `auto` may select. Uses less than half of the memory, because new bodies are created before old ones are freed.
 pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
     let mode = config.mode.as_ref();
     let of_variant = match config.variant {
@@ -93,7 +91,7 @@ pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
     room.min(buffer).min(mode.info().work.most as u64) as usize
 }
 
-/// Generates the initial state of the scene in `config`, with `count` bodies or about `count` cells unless the scene fixes the number.
+/// Generates the initial state of a scene, with `count` bodies or about `count` cells unless the scene fixes the size.
 pub(super) fn seed(config: &Config, count: usize) -> State {
     let mut state =
         config.start.generate(&Setup { bodies: count, seed: config.seed, params: &config.mode.values() });
@@ -103,8 +101,8 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds a simulation on `devices` that continues from `state` and from the solver's `extra` data, which may be empty.
-/// Time runs in the direction that `config` sets.
+/// Builds a simulation on `devices` that continues from `state` and the solver's additional data `extra`, which may be
+/// empty. `config` sets the direction of time.
 pub(super) fn build(
     devices: &Devices,
     config: &Config,
@@ -119,7 +117,7 @@ pub(super) fn build(
     Ok(simulation)
 }
 
-/// Returns the devices that compute the steps, each with its recipe. `resolved` holds the settings for the first device.
+/// Returns the kernel settings of each device that computes the steps. `resolved` has the settings of the first device.
 ///
 /// # Errors
 /// Returns an error if a device does not support the configuration.
@@ -141,7 +139,7 @@ pub fn device_recipes(devices: &Devices, config: &Config, resolved: Resolved) ->
     [Ok(first)].into_iter().chain(others).collect()
 }
 
-/// Returns a copy of the mode in `config` that steps backwards in time if `backwards` is set, and forwards otherwise.
+/// Returns a copy of the mode in `config` that simulates backwards in time if `backwards` is true, otherwise forwards.
 pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>> {
     match backwards {
         false => Ok(config.mode.clone()),

@@ -1,4 +1,4 @@
-//! The configuration of a simulation: the command line creates it, the panel edits it, and the engine applies it.
+//! The configuration of a simulation. The command line creates it, the panel edits it, and the engine applies it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,15 +18,15 @@ use crate::scene::file::{self, SceneFile};
 /// Snapshots store the fields that serde does not skip; the snapshot's manifest stores mode, scene and variant by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// The mode with its parameters.
+    /// The simulation mode with its parameters.
     #[serde(skip, default = "first_mode")]
     pub mode: Box<dyn Mode>,
-    /// The scene, which provides the initial state.
+    /// The scene, which provides the initial state of the simulation.
     #[serde(skip, default = "first_scene")]
     pub start: Arc<Scene>,
     /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Devices to use, as indices into the list of available devices. If empty, the devices selected on the command line are used.
+    /// Indices of the devices to use in the list of available devices. If empty, the command line selects the devices.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -43,9 +43,9 @@ pub struct Config {
     /// The fastest kernel settings found by measurement; `auto` prefers them to guessed settings.
     #[serde(skip)]
     pub tuned: Tuned,
-    /// Number of steps per burst, that is, per displayed frame; `None` for `auto`.
+    /// Number of simulation steps per displayed frame (a burst); `None` for `auto`.
     pub steps_per_frame: Option<u32>,
-    /// Whether the simulation is running.
+    /// Whether the simulation is running rather than paused.
     pub running: bool,
     /// Whether time runs backwards, if the mode supports it (see [`Mode::backwards`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -83,7 +83,7 @@ fn read_knobs<'de, D: Deserializer<'de>>(
 }
 
 impl Config {
-    /// Returns a configuration with the first scene of the mode `info`, and with `auto` for each setting that allows it.
+    /// Returns a configuration with the first scene of the mode `info`, and with each setting at `auto` where possible.
     pub fn new(info: &'static ModeInfo) -> Self {
         let mut config = Self {
             mode: (info.default)(),
@@ -110,13 +110,13 @@ impl Config {
         self.start = scene.clone();
     }
 
-    /// Returns the largest number of steps per frame that `auto` may choose outside free run.
+    /// Returns the largest number of steps per frame that `auto` may choose if steps wait for the screen (no free run).
     pub fn pace(&self) -> u32 {
         let (_, watched) = self.mode.info().work.burst;
         self.start.pace.unwrap_or(watched)
     }
 
-    /// Returns whether a change to `next`, which has the same mode and number of bodies, requires the scene to be generated again.
+    /// Returns whether a change to `next`, of the same mode and size, requires the scene to be generated again.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
         self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
@@ -131,7 +131,7 @@ impl Config {
         Self::of_file(file::load(path)?).map_err(named)
     }
 
-    /// Converts a parsed scene file into a configuration. Fields that the file does not set take their values from [`Config::new`].
+    /// Converts a parsed scene file into a configuration. [`Config::new`] supplies values that the file does not set.
     ///
     /// # Errors
     /// Returns an error if the mode, a parameter or a value is invalid.
@@ -144,7 +144,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the text of a scene file that describes this configuration.
+    /// Converts this configuration to the text of a scene file.
     ///
     /// # Errors
     /// Returns an error if a scene file cannot describe the scene.

@@ -1,4 +1,4 @@
-//! Switches an engine to another configuration, at the lowest possible cost, or to edited kernels.
+//! Switches an engine to another configuration, with as little work as possible, or to edited kernels.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -72,8 +72,7 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Replaces each `auto` in `config` with a value for `device`. A scene that has already run keeps its number of
-    /// bodies, even on another device.
+    /// Replaces each `auto` in `config` with a value for `device`, except the number of bodies in a scene that has run.
     fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
         let suspended = self.suspended.iter().map(|scene| (&scene.config, scene.resolved));
         let ran = iter::once((&self.config, self.resolved)).chain(suspended).find(|(before, _)| {
@@ -142,8 +141,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Replaces the current simulation with a new one that continues from `scene`. After an error or a panic, the engine
-    /// is unchanged.
+    /// Replaces the current simulation with a new one that continues from `scene`. An error or a panic changes nothing.
     pub(super) fn replace_simulation(&mut self, devices: Devices, scene: SceneState) -> Result<()> {
         let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
         self.simulation = build(&devices, &config, resolved, (&state, &extra))?;
@@ -154,7 +152,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes time run forwards or backwards, regardless of the direction in the configuration.
+    /// Makes simulated time run forwards or backwards, regardless of the direction in the configuration.
     ///
     /// # Errors
     /// Returns an error if the mode cannot step backwards.
@@ -167,7 +165,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether steps run backwards in time.
+    /// Returns whether the simulation runs backwards in time.
     pub fn is_backwards(&self) -> bool {
         self.is_backwards
     }
@@ -203,7 +201,8 @@ impl Engine {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the current kernels on a copy of the simulation, then rebuilds the simulation with them. Returns false if `goes_on` returned false.
+    /// Tests the current kernels on a copy of the simulation, then rebuilds the simulation with them. Returns false and
+    /// stops the test if `goes_on` returns false.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut scene = self.scene_state()?;
         scene.config.mode.unsettle(&mut scene.extra);

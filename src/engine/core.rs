@@ -25,19 +25,19 @@ pub struct Engine {
     pub(super) seedings: u64,
     /// Saved states of the modes that the user switched away from.
     pub(super) suspended: Vec<SceneState>,
-    /// Kind of each manual edit and the state before it, oldest first.
+    /// Undo history: the kind of each manual edit and the state before the edit, oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
     /// Whether the user has edited the scene since its first step.
     pub(super) is_edited: bool,
     pub(super) is_resumed: bool,
-    /// Number of edits, parameter changes and undos so far.
+    /// Number of manual edits, parameter changes and undos so far.
     pub(super) changes: u64,
     /// Reference energy for measuring the energy drift; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
     pub(super) checkpoint: Checkpoint,
     /// Whether something other than a step has changed the state since the last checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Step and time at the start of the planned burst; `None` once its first step has been queued.
+    /// Step and time at the start of the planned burst of steps; `None` once the burst's first step has been queued.
     pub(super) new_burst: Option<Clock>,
     /// Whether the steps since the last checkpoint are being recomputed because a device was lost.
     pub(super) is_replaying: bool,
@@ -93,7 +93,7 @@ impl Engine {
         self.suspended.iter().map(|scene| &scene.config)
     }
 
-    /// Plans a burst of steps for [`Engine::advance`] to run, and sets the clock to the end of the burst. A backward burst stops at step 0.
+    /// Plans `steps` steps for [`Engine::advance`], and sets the clock to their end. Backward steps stop at step 0.
     pub fn start(&mut self, steps: u32) {
         let Clock { step, .. } = self.clock;
         let dt = self.config.mode.time_step();
@@ -145,8 +145,8 @@ impl Engine {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns the energy and momentum, and the relative energy drift since the first call after the start or the last change to the
-    /// physics. The drift is `None` in that first call and in modes that do not conserve energy. Blocks until the device has finished.
+    /// Returns energy and momentum, and the relative energy drift since the first call after the last physics change.
+    /// The drift is `None` in this first call or if the mode does not conserve energy. Blocks until the device is done.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
@@ -155,18 +155,18 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the computed and the exact effect of the last step on the `chosen` bodies or cells (see [`Simulation::sample`]).
-    /// Blocks until the device has finished.
+    /// Returns the computed and the exact effect of the last step on the bodies or cells with the indices `chosen` (see
+    /// [`Simulation::sample`]). Blocks until the device has finished.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
 
-    /// Returns the bodies or the flow. Blocks until the device has finished.
+    /// Returns the current bodies or fluid flow. Blocks until the device has finished.
     pub fn state(&mut self) -> Result<State> {
         self.retry(|simulation| simulation.state())
     }
 
-    /// Returns the bodies. Blocks until the device has finished.
+    /// Returns the current bodies. Blocks until the device has finished.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies.
@@ -174,7 +174,7 @@ impl Engine {
         self.state()?.into_bodies()
     }
 
-    /// Returns the values that the mode recorded during the last burst (see [`Simulation::series`]). Blocks until the device has finished.
+    /// Returns the values recorded in the last burst (see [`Simulation::series`]). Blocks until the device is done.
     pub fn series(&mut self) -> Result<Vec<f64>> {
         self.retry(|simulation| simulation.series())
     }
@@ -190,7 +190,7 @@ impl Engine {
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the average number of passes over all pairs or cells per step in the last burst. Substeps raise it above 1.
+    /// Returns the mean number of passes over all pairs or cells per step in the last burst; above 1 with substeps.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }
@@ -200,7 +200,7 @@ impl Engine {
         self.rounds_run
     }
 
-    /// Queues a copy of the drawable points from the device, reusing the memory of `points` (see [`Simulation::publish`]).
+    /// Queues a copy of the drawable points to the host, reusing the memory of `points` (see [`Simulation::publish`]).
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let mut points = Some(points);
         self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))

@@ -35,7 +35,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Saves the current state for [`Engine::undo`] ahead of an edit of kind `before`. Blocks until the device has finished.
+    /// Saves the current state before an edit of kind `before`, for [`Engine::undo`]. Blocks until the device is done.
     pub fn remember(&mut self, before: EditKind) -> Result<()> {
         let past = self.scene_state()?;
         self.push_undo(before, past);
@@ -63,9 +63,8 @@ impl Engine {
         self.undos.back().map(|(kind, _)| *kind)
     }
 
-    /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). If `goes_on` is set,
-    /// undo removes the stroke together with the previous stroke. Returns whether any cell changed. Blocks until the
-    /// device has finished.
+    /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). Returns whether a cell
+    /// changed. If `goes_on` is set, undo also removes the previous stroke. Blocks until the device has finished.
     ///
     /// # Errors
     /// Returns an error if the mode has no obstacles.
@@ -82,7 +81,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Accelerates all bodies towards or away from `attractor` for the duration of `steps` steps. Call only between bursts.
+    /// Accelerates all bodies towards or away from `attractor`, for a time of `steps` steps. Call only between bursts.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies.
@@ -117,7 +116,7 @@ impl Engine {
         SelectedBody { acceleration: field.acceleration.into(), energy, ..body }
     }
 
-    /// Replaces the state of the current mode with `next`. If a device fails, tries again on the remaining devices.
+    /// Replaces the state of the current mode with `next`. If a device fails, retries with the remaining devices.
     fn put(&mut self, next: &SceneState) -> Result<()> {
         loop {
             let (config, resolved) = (self.config.clone(), self.resolved);

@@ -11,12 +11,12 @@ use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 use crate::compute::KernelEdits;
 
-/// The folder `kernels/`, embedded in the program.
+/// Built-in kernel files: the folder `kernels/`, embedded in the program.
 static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 
 /// Maximum size of a kernel file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Interval between checks of a folder for changes. Polling is cheap for a few files and works on every file system.
+/// Interval between checks of a watched folder. Polling is cheap for a few files and works on every file system.
 const EVERY: Duration = Duration::from_millis(250);
 /// Name of the subfolder that holds the kernels if the chosen folder already contains other files.
 const FOLDER: &str = "gravitile-kernels";
@@ -51,7 +51,7 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Returns the folder that holds the kernels: either `folder` itself or its subfolder [`FOLDER`].
+/// Returns the folder that contains the kernel files: either `folder` itself or its subfolder [`FOLDER`].
 fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
 }
@@ -60,7 +60,7 @@ fn has_any(folder: &Path) -> bool {
     own().any(|(name, _)| folder.join(name).is_file())
 }
 
-/// Reads a folder written by [`prepare`], and returns the kernels that differ from the built-in kernels. Missing files count as unchanged.
+/// Reads a folder written by [`prepare`], and returns the edited kernels. Missing files count as unedited.
 ///
 /// # Errors
 /// Returns an error if there are no kernels, or a file cannot be read or is not text.
@@ -84,7 +84,7 @@ pub fn read(folder: &Path) -> Result<KernelEdits> {
     Ok(edits)
 }
 
-/// A thread that watches a folder of kernels for changes, until this value is dropped.
+/// Watcher thread that detects changes in a folder of kernels. Dropping the value stops the thread.
 #[derive(Debug)]
 pub struct Watch {
     /// The watched folder of kernels.
@@ -93,7 +93,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts watching `folder`. Calls `news` with the edited kernels once at the start, if there are any, and after each change.
+    /// Starts watching `folder`. Calls `news` with the edited kernels at the start, if any, and after each change.
     pub fn new(folder: PathBuf, news: impl Fn(Result<KernelEdits>) + Send + 'static) -> Result<Self> {
         let (end, ended) = bounded::<()>(0);
         let place = folder.clone();

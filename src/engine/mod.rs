@@ -1,8 +1,8 @@
-//! A simulation that follows a [`config::Config`]. All calls run on the caller's thread: headless commands and tests call
-//! the [`Engine`] directly, and the window calls it through a session on another thread.
+//! Runs the simulation that a [`config::Config`] describes. All calls run on the caller's thread: headless commands and
+//! tests call the [`Engine`] directly, and the window calls it through a session on another thread.
 //!
 //! # Errors
-//! Functions that use a device return an error if the last device fails. Their `# Errors` sections list only other errors.
+//! Functions that use a device return an error if the last device fails. `# Errors` sections list only other errors.
 
 #![allow(
     clippy::missing_errors_doc,

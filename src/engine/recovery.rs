@@ -1,4 +1,4 @@
-//! Recovery from a lost device: the other devices continue from the last checkpoint, or the checkpoint is saved to a file.
+//! Recovery from a lost device: other devices continue from the last checkpoint, or a crash save writes it to a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Maximum age of a checkpoint when a burst of steps begins. The first value applies to one device, the second to several.
-/// With one device, only a crash save uses the checkpoint; with several, the remaining devices resume from it if one is lost.
+/// Maximum age of the last checkpoint when steps begin, for one device and for several devices. With one device, only a
+/// crash save uses the checkpoint. With several, the remaining devices resume from the checkpoint if a device is lost.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Checkpoints may use at most 1 / `CHECKPOINT_SHARE` of the running time.
+/// Inverse of the largest fraction of the running time that checkpoints may take.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a new checkpoint before a burst of steps if the last one is too old or, with several devices, if the simulation was changed since.
+    /// Takes a checkpoint before new steps if the last one is too old or, with several devices, outdated by a change.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -38,8 +38,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the value of `outcome`, or `None` if a device failed and the others were restarted from the last
-    /// checkpoint.
+    /// Returns the value of `outcome`, or `None` if a device failed and the others restarted from the last checkpoint.
     pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
@@ -47,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Drops the device that failed with `error`, and restarts the others from the last checkpoint.
+    /// Drops the device that failed with `error`, and restarts the remaining devices from the last checkpoint.
     ///
     /// # Errors
     /// Returns `error` and changes nothing if no device is left, if `error` is not a device failure, or if the other
@@ -81,7 +80,7 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Restarts on `devices` from the last checkpoint, and schedules a replay of the steps taken since. Returns the checkpoint's step.
+    /// Restarts on `devices` from the last checkpoint, and plans to repeat later steps. Returns the checkpoint's step.
     fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),
@@ -139,7 +138,7 @@ impl Engine {
         &self.checkpoint
     }
 
-    /// Saves the last checkpoint to a file if `error` is a device failure, and adds the file's path to the returned error.
+    /// Saves the last checkpoint to a file if `error` is a device failure. Returns `error` with the file's path added.
     pub fn crash_save(&self, error: Error) -> Error {
         let Error::OpenCl { .. } = error else { return error };
         let step = self.checkpoint.clock.step;

@@ -9,8 +9,8 @@ use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
     /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, the engine keeps the
-    /// snapshot's recipes, so that all later states are bit-identical to those of an uninterrupted simulation. On any
-    /// other device, settings left on `auto` use the measured recipes in `tuned` where possible.
+    /// stored kernel settings, so that all later states are bit-identical to those of an uninterrupted simulation. On
+    /// any other device, settings left on `auto` use the measured settings in `tuned` where possible.
     ///
     /// # Errors
     /// Returns the same errors as [`Engine::new`], or an error if the snapshot is inconsistent.
@@ -32,7 +32,7 @@ impl Engine {
         Ok(Self { seedings, suspended, baseline, is_resumed: true, ..engine })
     }
 
-    /// Replaces the current simulation with the one in `snapshot`.
+    /// Replaces the current simulation with the simulation stored in `snapshot`.
     ///
     /// # Errors
     /// Returns the same errors as [`Engine::resume`]; the current simulation then continues unchanged.
@@ -60,7 +60,7 @@ impl Engine {
         self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns a snapshot that contains the visible scene `shown` and the scenes of the suspended modes.
+    /// Returns a snapshot of the visible scene `shown` and of the suspended scenes in other modes.
     fn snapshot_of(&self, shown: SceneState) -> Snapshot {
         let suspended = self.suspended.iter().map(|scene| scene.clone().into_run(None));
         Snapshot {

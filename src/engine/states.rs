@@ -14,8 +14,7 @@ use crate::modes::{Extra, Recipe};
 /// Number of steps and simulated time since a scene began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
-    /// Number that identifies a run of the scene. It changes whenever the scene is generated again or restored from a
-    /// snapshot.
+    /// Number of the scene's run, which changes whenever the scene is generated again or restored from a snapshot.
     pub generation: u64,
     pub step: u64,
     pub time: f64,
@@ -24,13 +23,13 @@ pub(super) struct Clock {
 /// A complete state, saved between two bursts of steps, from which the simulation can resume after a device fails.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
-    /// The bodies or the flow at the checkpoint.
+    /// Bodies or fluid flow at the time of the checkpoint.
     pub state: State,
     pub(super) extra: Extra,
     pub(super) clock: Clock,
     /// Time at which the checkpoint was taken.
     pub taken: Instant,
-    /// Time taken to copy the state from the devices.
+    /// Duration of copying the checkpoint's state from the devices.
     pub(super) cost: Duration,
 }
 
@@ -43,11 +42,11 @@ impl Checkpoint {
 /// A failed device, which the simulation no longer uses.
 #[derive(Debug)]
 pub struct LostDevice {
-    /// The error that the device reported.
+    /// The error that the failed device reported.
     pub error: Error,
-    /// Index of the device in the list of available devices.
+    /// Index of the failed device in the list of available devices.
     pub place: usize,
-    /// Step of the checkpoint from which the remaining devices resumed.
+    /// Number of the simulation step from which the remaining devices resumed after the failure.
     pub step: u64,
 }
 
@@ -71,7 +70,7 @@ impl SceneState {
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
     }
 
-    /// Converts a scene from a snapshot for use on `device`. `is_same` says whether `device` wrote the snapshot; if so, keeps the recipe.
+    /// Converts a scene from a snapshot for `device`. Keeps its kernel settings if `device` wrote it (`is_same`).
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,
@@ -91,14 +90,14 @@ impl SceneState {
         let meant = variant.and_then(|v| Recipe::of_words(v, device, recipe.work_group, &recipe.knobs));
         let resolved = match (Resolved::new(&config, device), meant) {
             (Ok(resolved), Some(meant)) if is_same && resolved.recipe != meant => {
-                // `auto` might choose a different recipe than before, for instance after tuning.
+                // `auto` might choose other kernel settings than before, for instance after tuning.
                 config.variant = Some(meant.variant);
                 config.work_group = Some(meant.work_group);
                 config.knobs.extend(meant.knobs().map(|(knob, value)| (knob.name, value)));
                 Resolved::new(&config, device)?
             }
             (Err(_), _) if !is_same => {
-                // The recipe was chosen for another device.
+                // The kernel settings were chosen for another device.
                 (config.variant, config.work_group) = (None, None);
                 Resolved::new(&config, device)?
             }

@@ -1,4 +1,4 @@
-//! The fastest recipes found on devices, stored between runs of the program.
+//! The fastest kernel settings found for each device, stored in a file between runs of the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ struct Winner {
     device: String,
     driver: String,
     mode: String,
-    /// Size class: the number of bodies or cells, rounded to a power of two.
+    /// Size class of the measured scene: the number of bodies or cells, rounded to a power of two.
     bodies: usize,
     variant: String,
     /// Hash of the kernel's source, so that a changed kernel is tuned again.
@@ -38,7 +38,7 @@ struct Winner {
     pairs_per_second: f64,
 }
 
-/// Contents of the file that stores the fastest kernel settings.
+/// Contents of the file `tuned.json`, which stores the fastest kernel settings.
 #[derive(Serialize, Deserialize)]
 struct Contents {
     version: u32,
@@ -50,7 +50,7 @@ fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
 }
 
-/// Returns a hash of the variant's source code. The hash may change with the version of Rust; kernels are then tuned again.
+/// Returns a hash of the variant's source code. A changed hash, for instance by a new Rust version, causes new tuning.
 fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
     let sources = mode.sources(variant);
@@ -59,7 +59,7 @@ fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
 }
 
 impl Winner {
-    /// Returns the device, driver, mode, size class and variant, which together identify the entry.
+    /// Returns the device, driver, mode, size class and variant, which together identify an entry of `tuned.json`.
     fn key(&self) -> (&str, &str, &str, usize, &str) {
         (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
     }
@@ -78,7 +78,7 @@ impl Tuned {
         Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
     }
 
-    /// Reads the kernel settings from the file `path`. Returns no settings if the file does not exist.
+    /// Reads the fastest kernel settings from the file `path`. Returns no settings if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or has an unknown format. The program also works without the file.
@@ -96,7 +96,7 @@ impl Tuned {
         Ok(Self(Arc::new(contents.winners)))
     }
 
-    /// Writes the settings to `path`, creating its folder if necessary. Keeps the file's other entries, which another process may have written.
+    /// Writes the settings to `path`, and creates its folder if necessary. Keeps entries written by other processes.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -114,7 +114,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings with their speed for `bodies` bodies, in pairs per second. Replaces any older settings.
+    /// Stores kernel settings and their speed (in pairs per second) for `bodies` bodies, replacing older settings.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -138,8 +138,7 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings of `variant` for `bodies` bodies. If `variant` is `None`, considers
-    /// every variant that `mode` allows.
+    /// Returns the fastest known kernel settings for `bodies` bodies, of `variant` or of all variants if it is `None`.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

@@ -1,4 +1,4 @@
-//! Measures the speed of recipes, for charts and to find the fastest recipe.
+//! Measures the speed of kernel settings (recipes), for charts and to find the fastest settings.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -11,21 +11,21 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
 
-/// Time limit for finding the fastest settings. A measurement that has begun by then is completed.
+/// Time limit of the search for the fastest kernel settings. A measurement in progress at the limit is completed.
 const SEARCH: Duration = Duration::from_secs(25);
-/// Minimum duration of a speed measurement, in seconds. Shorter measurements are too inaccurate.
+/// Minimum duration of an exact speed measurement, in seconds. Shorter measurements are too inaccurate.
 const TIMING: f64 = 0.03;
-/// Duration of the first, rough timing of a variant's settings, in seconds.
+/// Duration of the first, rough speed measurement of kernel settings, in seconds.
 const LOOK: f64 = TIMING / 4.0;
-/// Number of timings of each recipe (a variant with its settings). The shortest time counts.
+/// Number of times that each combination of kernel variant and settings is timed. Only the shortest time counts.
 const TIMINGS: u32 = 3;
-/// Variants and settings slower than this fraction of the highest speed are timed only roughly.
+/// Fraction of the highest speed so far below which kernel settings are timed only roughly.
 const CUT_OFF: f64 = 0.8;
-/// Smallest ratio of a new speed to the highest speed so far that counts as an improvement.
+/// Smallest ratio of a new speed to the highest speed so far at which the new kernel settings count as faster.
 const GAIN: f64 = 1.01;
-/// Steps that take longer than this many seconds are timed only once.
+/// Duration of a simulation step, in seconds, above which the step is timed only once.
 const LONGEST_STEP: f64 = 1.0;
-/// Smallest number of bodies that [`Study::Bodies`] measures.
+/// Smallest number of bodies used in measurements by [`Study::Bodies`].
 const FEWEST: usize = 256;
 
 /// The measured speed of a kernel variant with certain settings.
@@ -37,7 +37,7 @@ pub struct Trial {
     pub bodies: usize,
     /// Speed in pairs or cells per second; [`crate::modes::Work`] defines how they are counted.
     pub pairs_per_second: f64,
-    /// Whether the timing is rough. It is cut short if another recipe is much faster or if a step takes very long.
+    /// Whether the speed is only roughly known, because other settings are much faster or a step takes very long.
     pub is_rough: bool,
 }
 
@@ -64,8 +64,7 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
     }
 }
 
-/// Callback that receives each measurement and the overall progress, from 0 to 1. Returning [`ControlFlow::Break`]
-/// stops the measurements.
+/// Callback for each measurement and the progress, from 0 to 1. Returns [`ControlFlow::Break`] to stop measuring.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
 /// A series of speed measurements on a device.
@@ -73,14 +72,14 @@ pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 pub enum Study {
     /// Searches for the fastest kernel variant and settings.
     Tune,
-    /// Measures each variant with several work-group sizes.
+    /// Measures the speed of each kernel variant with several work-group sizes.
     WorkGroups,
-    /// Measures each variant with different numbers of bodies.
+    /// Measures the speed of each kernel variant with different numbers of bodies.
     Bodies,
 }
 
 impl Study {
-    /// Measures kernel variants and settings for the mode and the scene of `config`, until `report` stops the measurements.
+    /// Measures kernel variants and settings for the mode and the scene of `config`, unless `report` stops it early.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be applied.
@@ -95,8 +94,7 @@ impl Study {
         }
     }
 
-    /// Returns the configuration to measure. [`Study::Bodies`] replaces a scene that fixes the number of bodies with
-    /// the mode's default scene.
+    /// Returns the configuration to measure. [`Study::Bodies`] replaces a scene of fixed size with the default scene.
     pub fn subject(self, config: &Config) -> Config {
         match self == Self::Bodies && config.start.bodies.is_some() {
             true => Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) },
@@ -105,7 +103,7 @@ impl Study {
     }
 }
 
-/// The mode, the bodies and the device to measure.
+/// Subject of speed measurements: a mode with an initial state, on a device.
 struct Subject<'a> {
     device: &'a Device,
     mode: Box<dyn Mode>,
@@ -125,25 +123,24 @@ impl<'a> Subject<'a> {
         Self { device, mode, state }
     }
 
-    /// Returns a first guess at the best recipe of each kernel variant, slowest variant first.
+    /// Returns a first guess at the best settings of each kernel variant, slowest variant first.
     fn guesses(&self) -> Vec<Recipe> {
         let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
         self.mode.info().variants.iter().map(guess).collect()
     }
 
-    /// Measures a recipe. The timing is rough if the recipe is much slower than `to_beat`, in pairs or cells per
-    /// second. Returns `None` if the device does not support the recipe.
+    /// Measures the speed of kernel settings, only roughly if the settings are much slower than `to_beat` (in pairs or
+    /// cells per second). Returns `None` if the device does not support the settings.
     fn measure(&self, recipe: Recipe, to_beat: f64) -> Result<Option<Trial>> {
         let mut simulation = match self.mode.build(self.device, recipe, &self.state) {
             Ok(simulation) => simulation,
-            // The recipe needs too many registers or too much local memory.
+            // The kernel needs too many registers or too much local memory.
             Err(Error::Invalid(_) | Error::Build { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
         let bodies = self.state.len();
         let pairs = (self.mode.info().work.in_step)(bodies) * f64::from(self.mode.force_evaluations());
-        // The first steps are slow, because compilers and solvers warm up: repeat until two successive steps take about
-        // equally long.
+        // The first steps are slow (compilers and solvers warm up), so steps repeat until two take about the same time.
         let (burst, _) = self.mode.info().work.burst;
         if burst > 1 {
             // Some kernels run only in longer bursts.
@@ -158,7 +155,7 @@ impl<'a> Subject<'a> {
                 break;
             }
         }
-        // A short step mostly waits for the device, so several steps are timed together.
+        // A single short step would mostly measure waiting, so several short steps are timed together.
         let mut steps = 1;
         while step < LONGEST_STEP && step * f64::from(steps) < LOOK {
             steps = (LOOK / step).ceil().clamp(2.0 * f64::from(steps), 64.0 * f64::from(steps)) as u32;
@@ -184,8 +181,8 @@ fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
 }
 
-/// Returns the recipes that differ from `recipe` only in the value of `knob` or, if `knob` is `None`, only in the
-/// work-group size, by at most a factor of four.
+/// Returns the kernel settings that differ from `recipe` only in the compile-time parameter `knob` or, if `knob` is
+/// `None`, only in the work-group size, by at most a factor of four.
 fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> Vec<Recipe> {
     let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
     let mut all: Vec<Recipe> = match knob {
@@ -199,8 +196,8 @@ fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> 
     all
 }
 
-/// Measures an initial guess at the recipe for each variant that `auto` may choose. Then varies the fastest recipe, one value at a
-/// time, until no variation is faster or the time limit is reached.
+/// Measures guessed settings of each kernel variant that `auto` may choose. Then varies the fastest settings, one value
+/// at a time, until no variation is faster or the time limit is reached.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);
@@ -252,7 +249,7 @@ fn share(start: Instant) -> f32 {
     (start.elapsed().as_secs_f32() / SEARCH.as_secs_f32()).min(1.0)
 }
 
-/// Measures every variant with every work-group size.
+/// Measures the speed of every kernel variant with several work-group sizes.
 fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let subject = Subject::new(device, config, bodies);
     let sizes = |recipe: Recipe| {
@@ -269,8 +266,8 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures every variant with increasing numbers of bodies, up to `most`. Stops measuring a variant once more bodies
-/// would make its steps too slow.
+/// Measures the speed of every kernel variant with increasing numbers of bodies, up to `most`. Stops measuring a
+/// variant when its steps would take too long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

@@ -10,16 +10,16 @@ use crate::modes::{ModeInfo, Variant};
 /// The horizontal axis of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
-    /// Work-items per work-group.
+    /// Work-group size: the number of work-items in a work-group.
     WorkGroup,
     /// Number of bodies or cells.
     Bodies,
-    /// Position of the trial in the order of measurement, starting at 1.
+    /// Sequence number of the measurement, starting at 1.
     Order,
 }
 
 impl Axis {
-    /// Returns the axis title. `things` names the counted objects, such as "bodies".
+    /// Returns the title of the axis. `things` names the counted objects, such as "bodies".
     pub fn title(self, things: &str) -> String {
         match self {
             Self::WorkGroup => "work-group size".to_owned(),
@@ -37,37 +37,37 @@ impl Axis {
         }
     }
 
-    /// Returns whether the axis is logarithmic. Axes are logarithmic if their values double from one trial to the next.
+    /// Returns whether the axis is logarithmic, which suits quantities that double from one measurement to the next.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }
 }
 
-/// A chart of the measured speeds of a mode's kernels on one device.
+/// A chart of the measured speeds of a simulation mode's kernels on one device.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// Horizontal axis of the chart.
     pub axis: Axis,
-    /// Mode whose kernels were measured.
+    /// Simulation mode whose kernels were measured.
     pub info: &'static ModeInfo,
-    /// Trials shown in the chart, in the order of measurement.
+    /// Speed measurements shown in the chart, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// Name of the measured scene.
     pub scene: String,
     /// Name of the measured device.
     pub device: String,
-    /// Driver of the device.
+    /// Driver version of the measured device.
     pub driver: String,
 }
 
-/// A line in a chart. It shows the speeds of one kernel variant.
+/// A line in a chart, which shows the speeds of one kernel variant.
 #[derive(Debug, PartialEq)]
 pub struct Line {
     /// Kernel variant that the line shows.
     pub variant: &'static Variant,
-    /// Index of the variant in the mode's list of variants.
+    /// Index of the kernel variant in the mode's list of variants.
     pub index: usize,
-    /// Points of the line: ascending values on the horizontal axis, each with the fastest trial at that value.
+    /// Points of the line: ascending values on the horizontal axis, each with the fastest measurement at this value.
     pub points: Vec<(usize, Trial)>,
 }
 
@@ -118,18 +118,18 @@ impl Chart {
         lines.filter(|line| !line.points.is_empty()).collect()
     }
 
-    /// Returns the unit of the speed, such as `interactions/s`.
+    /// Returns the unit of the speeds in the chart, such as `interactions/s`.
     pub fn unit(&self) -> String {
         format!("{}/s", self.info.work.unit)
     }
 
-    /// Returns the number of bodies or cells if it is the same in all trials, and `None` otherwise.
+    /// Returns the number of bodies or cells if all measurements share it, and `None` otherwise.
     pub fn bodies(&self) -> Option<usize> {
         let first = self.trials.first()?.bodies;
         self.trials.iter().all(|trial| trial.bodies == first).then_some(first)
     }
 
-    /// Writes all trials of `charts` as CSV: a header, then one line per trial.
+    /// Writes all measurements in `charts` as CSV: a header, then one line per measurement.
     pub(crate) fn write_csv(charts: &[Self], file: &mut dyn Write) -> io::Result<()> {
         writeln!(file, "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second")?;
         for Self { info, trials, scene, device, driver, .. } in charts {

@@ -1,25 +1,25 @@
 //! Relative errors of kernels, compared with double precision.
 
-/// Effect of a step on one body: the changes in its velocity and position, or only its acceleration, stored in `velocity`.
+/// Effect of a step on one body: the changes in its velocity and position, or only its acceleration (as `velocity`).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
-    /// Change in the body's velocity.
+    /// Change in the body's velocity, or the body's acceleration.
     pub velocity: [f64; 4],
     /// Change in the body's position.
     pub position: [f64; 4],
 }
 
-/// The effect of a step on one body, as computed by a kernel and, for comparison, exactly in f64.
+/// Effect of a step on one body, as computed by a kernel and by a reference in double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// Effect that the kernel computed.
+    /// Effect computed by the kernel.
     pub computed: Effect,
-    /// Exact effect, computed in double precision.
+    /// Reference effect, computed in double precision.
     pub right: Effect,
 }
 
-/// Effects of the last step on a sample of bodies. The iterator computes each exact effect on the calling thread. An
-/// item takes as long as evaluating one body against all others.
+/// Effects of the last step on a sample of bodies. The iterator computes each reference effect on demand, which takes
+/// as long as evaluating one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error that the command `check` accepts from a kernel.
@@ -34,8 +34,8 @@ pub fn choose(count: usize, most: usize) -> Vec<usize> {
     rand::seq::index::sample(&mut rand::rng(), count, most.min(count)).into_vec()
 }
 
-/// Returns the relative error √(Σ|computed − right|² / Σ|right|²) over all bodies, in velocity or in position, whichever is
-/// larger. Returns infinity if a computed value is NaN, and `None` if all computed and exact values are zero.
+/// Returns the relative error √(Σ|computed − right|² / Σ|right|²) over all bodies, in velocity or position, whichever
+/// is larger. Returns infinity if a computed value is NaN, and `None` if all computed and exact values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     let (mut velocity, mut position) = (Squares::default(), Squares::default());
     for Judged { computed, right } in bodies {

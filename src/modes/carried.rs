@@ -1,17 +1,17 @@
-//! Checks carried lists: the lists that a snapshot contains in addition to the state.
+//! Checks the lists that a snapshot contains in addition to the state.
 //!
-//! A mode describes each list by a row of [`ModeInfo::carries`](super::ModeInfo::carries). A reader of snapshots refuses
-//! lists without a row, and lists that fail the check of their row.
+//! A mode describes each list by a row of [`ModeInfo::carries`](super::ModeInfo::carries). A reader of snapshots
+//! refuses lists without a row, and lists that fail the check of their row.
 //!
-//! A list from a file must hold numbers that the kernels can produce. NaN is allowed only for bodies that kernels exclude
-//! because they are not finite. Other non-finite numbers are refused, because they would look like a failed simulation.
+//! A list from a file must hold numbers that the kernels can produce. NaN is allowed only for bodies that the
+//! simulation excludes because of non-finite values. Other non-finite numbers would look like a failed simulation.
 
 use super::{Carries, Extra, Mode};
 use crate::base::bodies::{Bodies, is_quarantined};
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 
-/// Checks that `state` and `extra`, which come from a file, could be the result of a simulation of `mode`.
+/// Checks that `state` and `extra`, read from a file, could be the result of a simulation of `mode`.
 pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
     let info = mode.info();
     state.check().map_err(Error::Invalid)?;
@@ -32,7 +32,7 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
 /// Result of checking a list from a file. The error states what is wrong and what is expected.
 pub(crate) type Checked = Result<(), String>;
 
-/// Returns `Ok` if `is_right` is true, and otherwise an error with the text returned by `what`.
+/// Returns `Ok` if `is_right` is true, and otherwise an error with the text that `what` returns.
 pub(super) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Checked {
     if is_right { Ok(()) } else { Err(what()) }
 }
@@ -42,8 +42,8 @@ pub(super) fn has(list: &[f32], expected: usize) -> Checked {
     ensure(list.len() == expected, || format!("it has {} numbers; expected {expected}", list.len()))
 }
 
-/// Checks that `list` contains `W` numbers for each body, and that `allows` accepts them. The arguments of `allows` are the numbers, the
-/// body's index, and whether the body is excluded as not finite. `expected` describes valid numbers in the error message.
+/// Checks that `list` has `W` numbers for each body and that `allows` accepts them. `allows` gets the numbers, the
+/// body's index, and whether the body has non-finite values. `expected` describes valid numbers in the error message.
 pub(super) fn each_body<const W: usize>(
     bodies: &Bodies,
     list: &[f32],
@@ -58,7 +58,7 @@ pub(super) fn each_body<const W: usize>(
     }
 }
 
-/// Returns the list `name`, which must contain `len` numbers.
+/// Returns the list called `name` from a snapshot, which must contain `len` numbers.
 pub(super) fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
     match extra.get(name) {
         Some(list) if list.len() == len => Ok(list),

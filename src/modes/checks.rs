@@ -1,4 +1,4 @@
-//! Initial states for `check`, on which all variants are compared, and measures of the errors.
+//! Initial states for the command `check`, which compares all kernel variants on them, and measures of the errors.
 
 use super::accuracy::{Effect, Judged, relative_error};
 use super::{Mode, ModeInfo, Start};
@@ -9,16 +9,16 @@ use crate::base::params::{self, combinations};
 use crate::base::state::State;
 use crate::scene::{Scene, Setup};
 
-/// Numbers of bodies that `check` tests. Many are close to powers of two, where mistakes at the ends of arrays show up.
+/// Numbers of bodies that `check` tests. Many are next to powers of two, where mistakes at the ends of arrays show up.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies that quick checks test. They are enough to reveal most errors.
+/// Numbers of bodies that quick checks test, enough to reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
-/// Number of steps that `check` takes from each initial state.
+/// Number of steps that the command `check` takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Size and total mass of a system that drives a kernel's intermediate results close to the limits of f32. `bodies`
-/// lists the numbers of bodies to try.
+/// Size and mass of a system that drives a kernel's intermediate results close to the limits of f32, and the numbers of
+/// bodies to test it with.
 struct Extent {
     name: &'static str,
     length: f32,
@@ -26,8 +26,8 @@ struct Extent {
     bodies: &'static [usize],
 }
 
-/// Extreme systems of bodies for `check`. In large systems, the cubes of most distances exceed the range of f32. In the
-/// tiny system, all bodies are within the softening length.
+/// Extreme systems of bodies for `check`. In the large ones, the cubes of most distances exceed the range of f32. In
+/// the tiny one, all bodies are within the softening length.
 const EXTENTS: [Extent; 4] = [
     Extent { name: "far apart", length: 1e15, mass: 1e18, bodies: &[2, 65] },
     Extent { name: "as far apart as possible", length: 5e16, mass: 1e18, bodies: &[65] },
@@ -35,8 +35,8 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states from the scenes named `scenes`, for each number of bodies and each combination of the mode's
-/// switches and choices.
+/// Returns initial states of the scenes `scenes`, for each number of bodies and each combination of the mode's switches
+/// and choices.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
@@ -46,7 +46,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
         let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("unknown scene {name}")))?;
         for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
-            // Decay is the only effect on a single body.
+            // Without decay, nothing would act on a single body.
             for (key, value) in options.iter().copied().chain([("decay", "0.99")]) {
                 params::set(mode.as_mut(), key, value)?;
             }
@@ -63,7 +63,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Returns initial states of a gravity scene, scaled to each of `EXTENTS`, with the smallest softening length.
+/// Returns initial states of a gravity scene, scaled to extreme sizes and masses, with the smallest softening length.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
@@ -81,7 +81,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
             }
             let mut start = start(scene, mode.as_ref(), "", n, (masses, n == 65))?;
             let bodies = start.state.bodies_mut()?;
-            // From rest, later velocities show even a weak force.
+            // Starts from rest, so that even a weak force shows in the velocities.
             bodies.velocities.iter_mut().for_each(|v| v[..3].fill(0.0));
             for x in &mut bodies.positions {
                 x[..3].iter_mut().for_each(|c| *c *= extent.length);
@@ -94,7 +94,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body, but some kernels need equal masses.
+/// Masses of the bodies in a check. Unequal masses reveal mixed-up bodies, but some kernels need equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
@@ -117,7 +117,7 @@ fn start(
     Ok(Start { name, mode: mode.boxed(), state, steps: STEPS, telling })
 }
 
-/// Sets the masses of the bodies, and varies their velocities because a scene at rest would hide mistakes.
+/// Sets the masses of the bodies, and varies their velocities because a scene at rest would hide errors.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {
@@ -132,8 +132,8 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Measures how strongly the state changes. For bodies, returns the RMS change in velocity divided by the RMS speed at
-/// the end; for a fluid, the largest speed.
+/// Measures how much a run changed the state. For bodies, returns the RMS change in velocity divided by the RMS speed
+/// at the end; for a fluid, the largest speed at the end.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.
@@ -144,7 +144,7 @@ pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
     }
 }
 
-/// Returns the error of the state `found` relative to the exact state `right`. Both states have evolved from `start`.
+/// Returns the error of the state `found` relative to the exact state `right`, both simulated from `start`.
 ///
 /// - For bodies, the relative RMS error of the changes in velocity and position. The exact positions are rounded to f32
 ///   first, because far from the origin a body can move by less than the resolution of f32.

@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::base::bodies::Bodies;
 use crate::base::format;
 
-/// Conserved quantities, summed over all bodies with finite values or over all cells that are not solid.
+/// Conserved quantities and other readings, summed over all bodies with finite values or over all fluid cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
     /// Kinetic energy Σ ½ m v².
@@ -14,17 +14,17 @@ pub struct Diagnostics {
     pub potential: f64,
     /// Momentum Σ m v.
     pub momentum: [f64; 3],
-    /// Sum of the absolute momenta, Σ m |v|. Errors of `momentum` are measured relative to this sum.
+    /// Sum of the magnitudes of the momenta, Σ m |v|, relative to which errors of `momentum` are measured.
     pub momentum_scale: f64,
     /// Angular momentum Σ m x × v about the origin.
     pub angular_momentum: [f64; 3],
     /// Number of bodies that the simulation excludes because their values are not finite.
     pub nonfinite: usize,
-    /// Further readings, specific to the mode.
+    /// Further readings that only some modes have, such as the number of collisions.
     pub readings: Vec<Reading>,
 }
 
-/// A named number that a mode reports.
+/// A named number that a simulation reports, with its label, unit, explanation and warning.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Reading {
     /// Key of the reading in reports.
@@ -40,12 +40,12 @@ pub struct Reading {
     /// Explanation of the reading, shown in a tooltip.
     #[serde(skip)]
     pub help: &'static str,
-    /// Whether the value calls for a warning.
+    /// Whether to highlight the value as a warning.
     pub warns: bool,
-    /// Sentence that explains the cause of a warning and its remedy, if both are known.
+    /// Sentence that explains the cause of the warning and its remedy, if both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
-    /// Whether the value is a count, such as a number of collisions.
+    /// Whether the value is a count, such as a number of collisions, and is shown without decimals.
     #[serde(skip)]
     pub counts: bool,
 }
@@ -56,22 +56,22 @@ impl Reading {
         Self { key, label, value, unit: "", help: "", warns: false, advice: None, counts: false }
     }
 
-    /// Creates a reading whose value is a count.
+    /// Creates a reading whose value is a count and is shown without decimals.
     pub fn count(key: &'static str, label: &'static str, value: f64) -> Self {
         Self { counts: true, ..Self::new(key, label, value) }
     }
 
-    /// Returns the reading with the given explanation for the tooltip.
+    /// Returns the reading with `help` as the explanation in its tooltip.
     pub fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
 
-    /// Adds a warning if `warns` is true. `advice` is a sentence that explains the cause and the remedy.
+    /// Returns the reading with a warning if `warns` is true. `advice` is a sentence about the cause and the remedy.
     pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
         Self { warns, advice: warns.then_some(advice), ..self }
     }
 
-    /// Returns the value with three significant digits, or as a whole number if it is a count.
+    /// Formats the value with three significant digits, or as a whole number if it is a count.
     pub fn text(&self) -> String {
         let is_count = self.counts && self.value >= 0.0 && self.value.fract() == 0.0;
         if is_count { format::count(self.value as u64) } else { format::significant(self.value, 3) }
@@ -79,8 +79,8 @@ impl Reading {
 }
 
 impl Diagnostics {
-    /// Sums the energies and momenta of all finite bodies. `potential` returns the potential energy of a body, given its
-    /// index, mass and position.
+    /// Sums the energies and momenta of all bodies with finite values. `potential` returns the potential energy of a
+    /// body, given its index, mass and position.
     pub(super) fn of_bodies(bodies: &Bodies<f64>, potential: impl Fn(usize, f64, DVec3) -> f64) -> Self {
         let mut sums = Self::default();
         let (mut momentum, mut angular_momentum) = (DVec3::ZERO, DVec3::ZERO);

@@ -1,4 +1,4 @@
-//! Edits by the user, for all modes with bodies.
+//! Applies a user's edits to bodies, in all modes that have bodies.
 
 use glam::{Vec3, vec3};
 
@@ -10,8 +10,8 @@ use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies a user's edit to the bodies. A launched cluster has a radius of at least `wide` and rotates at the rate
-/// `spin(mass, radius)`.
+/// Applies a user's edit to the bodies. A launched cluster has a radius of at least `wide` and rotates with the angular
+/// velocity `spin(mass, radius)`.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,
@@ -91,7 +91,7 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
 pub(super) struct AttractKernel(Option<Kernel>);
 
 impl AttractKernel {
-    /// Queues the kernel that updates the velocities `v` of the bodies at `x` as if `attractor` had acted for a duration of `time`.
+    /// Queues the kernel that applies `attractor` to the velocities `v` of the bodies at `x` for the duration `time`.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,

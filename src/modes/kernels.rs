@@ -1,4 +1,4 @@
-//! Sources of kernels that are part of every program.
+//! Kernel sources and macro definitions that all OpenCL programs share.
 
 use crate::compute::KernelSource;
 pub(super) use crate::compute::kernel_source as source;

@@ -24,7 +24,7 @@ impl Limit {
         }
     }
 
-    /// Converts the measured rate of the micro-kernel to a limit in pairs or cells per second.
+    /// Converts the rate measured by the micro-kernel to a limit in pairs or cells per second.
     pub fn at(&self, rate: f64) -> f64 {
         match self {
             Self::Pair(_) => rate,
@@ -45,14 +45,14 @@ impl Limit {
     }
 }
 
-/// Lower bound on the cost of computing a pair of bodies.
+/// Hardware cost of computing a pair of bodies, which limits the speed of modes with bodies.
 #[derive(Debug)]
 pub struct Pair {
-    /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once where
-    /// that is cheaper. Its measured rate is the limit for variants that evaluate all pairs. The limit must be measured,
-    /// because devices differ in which operations they can overlap.
+    /// Micro-kernel that computes pairs of equal masses in registers, and updates both bodies of a pair at once where
+    /// that is cheaper. Its measured rate limits all variants that evaluate every pair. The rate cannot be derived from
+    /// the device's specification, because devices differ in which operations they can overlap.
     pub micro: MicroKernel,
-    /// Number of reciprocal square roots that a pair requires.
+    /// Number of reciprocal square roots needed per pair of bodies.
     pub roots: f64,
 }
 
@@ -68,7 +68,7 @@ pub struct Busy {
 }
 
 impl Busy {
-    /// Computes the utilization of a device that achieves the fraction `share` of a limit given in pairs or cells per second.
+    /// Computes the utilization of a device that reaches the fraction `share` of a limit in pairs or cells per second.
     pub fn new(share: f64, limit: (&Limit, f64), recipe: &Recipe, roofline: &Roofline) -> Self {
         let speed = share * limit.1;
         match limit.0 {
@@ -81,8 +81,8 @@ impl Busy {
         }
     }
 
-    /// Returns the name of the part with the highest utilization. Returns `latency` if all utilizations are below one half:
-    /// the device then waits for earlier results, runs scalar code, or has too few work-items.
+    /// Returns the name of the part with the highest utilization. Returns `latency` if all utilizations are below one
+    /// half: the device then waits for earlier results, runs scalar code, or has too few work-items.
     pub fn bound(&self) -> &'static str {
         let parts = [("arithmetic", self.arithmetic), ("roots", self.roots), ("memory", self.memory)];
         let known = parts.into_iter().filter_map(|(name, share)| Some((name, share?)));
@@ -92,8 +92,8 @@ impl Busy {
 }
 
 impl Recipe {
-    /// Returns the minimum number of bytes fetched from global memory per pair. All bodies of a work-item share each fetched
-    /// position; with local memory, all bodies of a work-group share it.
+    /// Returns the minimum number of bytes fetched from global memory per pair. The bodies of a work-item share each
+    /// fetched position; with local memory, the bodies of a whole work-group share it.
     pub fn bytes_per_pair(&self) -> f64 {
         let sharers = match (self.variant.local_bytes)(self) {
             0 => self.bodies_per_item(),

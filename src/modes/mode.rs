@@ -1,4 +1,4 @@
-//! The parts of a mode: a row in the table of modes, parameters, and a simulation on a device.
+//! Simulation modes: their descriptions ([`ModeInfo`]), parameters ([`Mode`]) and running simulations ([`Simulation`]).
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -36,11 +36,11 @@ pub struct ModeInfo {
     pub variants: &'static [Variant],
     /// Built-in scenes; the first is the default.
     pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,
-    /// Returns the initial states for `check`, which together cover every behaviour of the mode.
+    /// Returns the initial states for the command `check`, which together cover every behaviour of the mode.
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// Quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
-    /// Descriptions of the lists that [`Simulation::extra`] returns.
+    /// Descriptions of the additional lists in the mode's snapshots, which [`Simulation::extra`] returns.
     pub carries: &'static [CarriedList],
     /// Creates the mode with default parameters.
     pub default: fn() -> Box<dyn Mode>,
@@ -64,8 +64,8 @@ impl ModeInfo {
         sources(&[self.kernels, &[variant.source()]].concat())
     }
 
-    /// Returns the mode with the parameters that `scene` sets; all other parameters have default values. The scene must be
-    /// valid, which [`ModeInfo::try_mode_for`] checks.
+    /// Returns the mode with the parameters that `scene` sets; all other parameters have default values. The scene must
+    /// be valid, which [`ModeInfo::try_mode_for`] checks.
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
         let mode = self.try_mode_for(scene);
         debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
@@ -95,11 +95,11 @@ impl ModeInfo {
     }
 }
 
-/// An initial state for `check`, which compares every variant with the reference after some steps.
+/// An initial state for the command `check`, which compares every variant with the reference after some steps.
 pub struct Start {
     /// Description of the state, shown in reports.
     pub name: String,
-    /// The mode with its parameters.
+    /// The mode and the parameters to check.
     pub mode: Box<dyn Mode>,
     /// The initial state.
     pub state: State,
@@ -114,18 +114,18 @@ pub struct Start {
 pub struct CarriedList {
     /// Name of the list in [`Extra`] and in snapshot files.
     pub name: &'static str,
-    /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies given as `[n, 1]`. Files
-    /// with longer lists are rejected.
+    /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies given as `[n, 1]`.
+    /// Files with longer lists are rejected.
     pub most: fn([usize; 2]) -> usize,
     /// Checks a list that was read from a file. The error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
-/// The parts of a snapshot that each of its lists must be consistent with: the mode, the state, and all lists.
+/// Contents of a snapshot. Each of its lists must be consistent with the mode, the state and the other lists.
 pub struct Carries<'a> {
-    /// The mode with its parameters.
+    /// The snapshot's mode with its parameters.
     pub mode: &'a dyn Mode,
-    /// The bodies or the flow, which have already been checked.
+    /// The snapshot's bodies or flow, which have already been checked.
     pub state: &'a State,
     /// All lists in the snapshot; some may not be checked yet.
     pub extra: &'a Extra,
@@ -149,7 +149,7 @@ impl<'a> Carries<'a> {
     }
 }
 
-/// A mode with its parameters. Each method that takes a state fails if the mode cannot simulate it.
+/// A simulation mode with its parameters. Each method that takes a state fails if the mode cannot simulate the state.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Mode: Params + Any + Send + Sync {
     /// Returns the mode's row in [`MODES`](super::MODES).
@@ -159,8 +159,8 @@ pub trait Mode: Params + Any + Send + Sync {
     fn boxed(&self) -> Box<dyn Mode>;
 
     /// Builds a simulation that starts from `state` on one or several devices. The devices compute each step together,
-    /// each with its own recipe. [`Variant::together`] must allow the combination of variants.
-    /// Fails with the compiler's log if a kernel does not build. Also fails if a device cannot hold the state.
+    /// each with its own recipe; [`Variant::together`] must allow the combination. Fails with the compiler's log if a
+    /// kernel does not build. Also fails if a device cannot hold the state.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>>;
 
     /// Builds a simulation that starts from `state` and runs on `device` with `recipe`.
@@ -168,7 +168,7 @@ pub trait Mode: Params + Any + Send + Sync {
         self.build_together(&[DeviceRecipe { device: device.clone(), recipe }], state)
     }
 
-    /// Returns the simulated time of one step.
+    /// Returns the time step, which is the simulated time that one step covers.
     fn time_step(&self) -> f64;
 
     /// Returns the number of force evaluations in a step. [`Work::in_step`] counts the work of one evaluation.
@@ -180,7 +180,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// The error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
-    /// Turns off everything that only pictures require; used for runs without a window.
+    /// Turns off computations that only the display needs; used for runs without a window.
     fn unseen(&mut self) {}
 
     /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
@@ -194,8 +194,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Makes every step cost the same, for speed measurements.
     fn even(&mut self) {}
 
-    /// Applies a user's edit to the bodies and to the lists in `extra` that describe bodies.
-    /// Fails if the edit is not possible.
+    /// Applies a user's edit to the bodies and to the lists in `extra` that describe bodies; fails if it is impossible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies".to_owned()))
     }
@@ -205,8 +204,8 @@ pub trait Mode: Params + Any + Send + Sync {
         extra.clear();
     }
 
-    /// Returns the gravitational acceleration and potential at the position `at`, in f64. The sources are the bodies `(x, y,
-    /// z, m)` in `others`, except the body with the index `except`. Returns `None` for modes without gravity.
+    /// Returns the gravitational acceleration and potential at the position `at`, in f64. The sources are the bodies
+    /// `(x, y, z, m)` in `others`, except the body with the index `except`. Returns `None` for modes without gravity.
     fn field(&self, _at: glam::DVec3, _others: &[[f32; 4]], _except: Option<usize>) -> Option<GravitySample> {
         None
     }
@@ -222,7 +221,7 @@ pub trait Mode: Params + Any + Send + Sync {
         size_of::<[f32; 4]>()
     }
 
-    /// Takes `steps` steps in f64 on the host. The result is the reference for the kernels.
+    /// Advances `state` by `steps` steps in f64 on the host. The result is the reference for the kernels.
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()>;
 
     /// Computes conserved quantities in f64 on the host.
@@ -241,7 +240,7 @@ impl dyn Mode {
         })
     }
 
-    /// Returns the costliest effect of changing the parameters of `old` to the current ones, or `None` if they are equal.
+    /// Returns the costliest effect of changing the parameters of `old` to the current ones; `None` if they are equal.
     pub(super) fn change_from(&self, old: &dyn Mode) -> Option<ChangeEffect> {
         old.values().changes(&self.values()).1
     }
@@ -277,21 +276,21 @@ impl fmt::Debug for dyn Mode {
     }
 }
 
-/// Named lists of numbers that later steps need in addition to the [`State`]. Each list has a row in [`ModeInfo::carries`].
+/// Named lists of numbers that later steps need in addition to the [`State`]; see [`ModeInfo::carries`].
 pub type Extra = BTreeMap<String, Vec<f32>>;
 
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Applies the changed parameters of `mode` from the next burst on. None of the changes may require a rebuild. Fails if
+    /// Applies the parameters of `mode` from the next burst on. None of the changes may require a rebuild. Fails if
     /// `mode` is not the mode that built this simulation.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
-    /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.
+    /// Starts a burst, a sequence of `steps` steps, which [`Simulation::advance`] carries out.
     fn start(&mut self, steps: u32);
 
-    /// Queues the next part of the burst, at most about 100 ms of work. Returns whether work remains. Waits only while two
-    /// earlier parts are still running, so a short burst never waits.
+    /// Queues the next part of the burst, at most about 100 ms of work. Returns whether work remains. Waits only while
+    /// two earlier parts are still running, so a short burst never waits.
     fn advance(&mut self) -> Result<bool>;
 
     /// Returns the fraction of the current burst whose work has been queued, 0 to 1.
@@ -322,13 +321,12 @@ pub trait Simulation {
     /// Returns the lists that later steps and pictures need in addition to [`Simulation::state`]. Waits for the device.
     fn extra(&mut self) -> Result<Extra>;
 
-    /// Restores the lists that [`Simulation::extra`] returned for the current state. If the recipe is the same, the next
-    /// steps then give bit-identical results.
-    /// Fails if a list is not valid.
+    /// Restores the lists that [`Simulation::extra`] returned for the current state. If the recipe is the same, later
+    /// steps then give bit-identical results. Fails if a list is not valid.
     fn resume(&mut self, extra: &Extra) -> Result<()>;
 
-    /// Queues a copy of the drawable data from the device to the memory of `points`, overwriting its contents. Steps that
-    /// start later do not affect the copy. Only one copy may be pending at a time.
+    /// Queues a copy of the drawable data from the device to the memory of `points`, overwriting its contents. Steps
+    /// that start later do not affect the copy. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
     /// Returns how devices share the work, or `None` for a single device.
@@ -346,8 +344,7 @@ pub trait Simulation {
         true
     }
 
-    /// Makes all cells that the stroke covers solid or free.
-    /// Fails if the mode has no obstacles, or no free cell would remain.
+    /// Makes all cells under the stroke solid or free. Fails if the mode has no obstacles or no free cell would remain.
     fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
         Err(Error::Invalid("this mode has no obstacles to paint".to_owned()))
     }
@@ -361,18 +358,17 @@ pub trait Simulation {
         })
     }
 
-    /// Queues the effect of an attractor on all velocities during the simulated time `time`. Must be called between bursts.
-    /// Fails if the mode has no bodies.
+    /// Queues the effect of an attractor on all velocities during the simulated time `time`. Must be called between
+    /// bursts. Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
     }
 
     /// Returns the effect of the last step on each body or cell in `chosen`, together with the exact effect in f64.
-    /// Skips bodies with non-finite values. Does not change the state. Returns `None` if no burst has completed with the
-    /// current parameters. Waits for the device.
+    /// Skips bodies with non-finite values, and does not change the state. Returns `None` if no burst has completed
+    /// with the current parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
-    /// Computes conserved quantities on the device and waits for the result. The potential energy costs about as much as a
-    /// step.
+    /// Computes conserved quantities on the device and waits. The potential energy takes about as long as a step.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
 }

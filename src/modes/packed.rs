@@ -1,10 +1,10 @@
-//! Copy of the data to draw, in device memory, so that steps can continue during the transfer to the host.
+//! Copies the data to draw within device memory, so that steps can continue during the transfer to the host.
 
 use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
-/// The kernel `pack`, which prepares the points to draw, with its output buffers.
+/// The kernel `pack`, which computes the points to draw, and its output buffers.
 pub(super) struct PackedPoints {
     kernel: Kernel,
     positions: Buffer<[f32; 4]>,
@@ -19,7 +19,7 @@ impl PackedPoints {
         Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the kernel `pack`, with `args` followed by its output buffers, and a copy of its output to the memory of
+    /// Queues the kernel `pack` with `args` and its output buffers, then a copy of the output to the memory of
     /// `points`. `shape` is the shape in which the bodies are drawn.
     pub(super) fn publish(
         &self,

@@ -1,4 +1,4 @@
-//! How devices share a simulation.
+//! Division of a simulation among several devices.
 
 use super::Recipe;
 use crate::compute::{Device, DeviceInfo};
@@ -17,11 +17,11 @@ pub struct DeviceRecipe {
 pub struct Sharing {
     /// The devices and their parts of the work, one entry for each device.
     pub members: Vec<Member>,
-    /// Time per step beyond the computation on the slowest device, in ms. Most of it is spent on data exchange.
+    /// Step time minus the computing time of the slowest device, in ms. Most of it is spent on data exchange.
     pub exchange_ms: f64,
     /// Speed of all devices together, divided by the sum of their separate speeds; 0 to 1.
     pub efficiency: f64,
-    /// Whether the search for the best set of devices has ended.
+    /// Whether the search for the fastest combination of devices has ended.
     pub is_settled: bool,
 }
 
@@ -32,7 +32,7 @@ pub struct Member {
     pub index: usize,
     /// Name of the device.
     pub device: String,
-    /// Fraction of the work, 0 to 1; 0 if the device would only slow down the others.
+    /// Fraction of the work that the device does, 0 to 1; 0 if using the device would slow down the simulation.
     pub share: f64,
     /// Time that the device takes to compute its part of a step, in ms.
     pub step_ms: f64,

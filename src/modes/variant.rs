@@ -1,4 +1,4 @@
-//! Kernel variants, their compile-time parameters (knobs), and recipes. A recipe is a variant with values for all knobs.
+//! Kernel variants, their compile-time parameters (knobs), and recipes, which are variants with values for all knobs.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct Variant {
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group advances.
     pub bodies_per_group: fn(&Recipe) -> usize,
-    /// Number of bodies updated per reciprocal square root: 2 if both bodies of a pair are updated at once, otherwise 1.
+    /// Number of bodies updated per reciprocal square root: 2 if each pair is computed once for both bodies, else 1.
     pub sides: f64,
     /// Largest relative error of the variant that the command `check` accepts.
     pub tolerance: f64,
@@ -40,9 +40,9 @@ pub struct Variant {
     pub bytes_per_body: usize,
     /// Returns the local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
-    /// Whether several devices can share a step.
+    /// Condition under which several devices can compute a step together.
     pub together: Together,
-    /// Whether the mode's hardware limit applies. It does not apply to variants that skip pairs or memory traffic.
+    /// Whether the hardware limit of the mode applies. It does not apply to variants that skip pairs or memory traffic.
     pub has_limit: bool,
     /// Data for building the variant's solver, of a type that only the mode knows.
     pub solver: &'static (dyn Any + Send + Sync),
@@ -116,7 +116,7 @@ macro_rules! variants {
             };
         )+
 
-        /// All variants, slowest first.
+        /// All kernel variants of the mode, slowest first.
         pub static VARIANTS: [Variant; [$(stringify!($row)),+].len()] = [$($row),+];
     };
     (@file $name:literal) => { $name };
@@ -124,21 +124,21 @@ macro_rules! variants {
 }
 pub(super) use variants;
 
-/// Whether several devices can share a step of a variant.
+/// Condition under which several devices can compute the steps of a variant together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Together {
-    /// Devices may use different variants.
+    /// Devices can share a step even if they use different kernel variants.
     Freely,
-    /// All devices must use the same kernel variant.
+    /// Devices can share a step only if they use the same kernel variant.
     Alike,
-    /// All devices must use the same variant and be of the same model, so that they round identically.
+    /// Devices can share a step only if they have the same variant and device model, so that they round identically.
     SameModel,
-    /// The variant runs on a single device.
+    /// Devices cannot share a step: the variant runs on a single device.
     No,
 }
 
 impl Together {
-    /// Returns whether the device `other` can share the steps of the device `first`.
+    /// Returns whether the device `other` can compute steps together with the device `first`.
     pub fn allows(self, first: &DeviceInfo, other: &DeviceInfo) -> bool {
         match self {
             Self::Freely | Self::Alike => true,
@@ -153,7 +153,7 @@ impl Together {
 pub struct Knob {
     /// Name of the compile-time parameter in `--knob` and the panel.
     pub name: &'static str,
-    /// Name of the macro in the kernel; empty if only the host uses the value.
+    /// Name of the macro that passes the value to the kernel; empty if only the host uses the value.
     pub define: &'static str,
     /// One-line description of the compile-time parameter.
     pub summary: &'static str,
@@ -224,8 +224,8 @@ impl Recipe {
         recipe
     }
 
-    /// Parses a recipe. Returns `None` if a compile-time parameter is missing, unknown or out of range, or if the
-    /// work-group is too large for the device.
+    /// Creates a recipe from a work-group size and named compile-time parameters. Returns `None` if a parameter is
+    /// missing, unknown or out of range, or if the work-group is too large for the device.
     pub fn of_words(
         variant: &'static Variant,
         device: &DeviceInfo,
@@ -246,7 +246,7 @@ impl Recipe {
         self.knobs().find(|(knob, _)| knob.name == name).map_or(0, |(_, value)| value)
     }
 
-    /// Returns the recipe with `value` for the compile-time parameter `name`, or unchanged if there is no such parameter.
+    /// Returns the recipe with `value` for the compile-time parameter `name`; unchanged if there is no such parameter.
     #[must_use]
     pub fn with_knob(mut self, name: &str, value: u32) -> Self {
         if let Some(at) = self.variant.knobs.iter().position(|knob| knob.name == name) {
@@ -271,7 +271,7 @@ impl Recipe {
         self.knobs().map(|(knob, value)| (knob.name, value)).collect()
     }
 
-    /// Returns the compile-time parameters in the syntax of `--knob`.
+    /// Returns the compile-time parameters as text in the syntax of `--knob`.
     pub fn words(&self) -> String {
         self.knobs().map(|(knob, value)| format!("{}={value}", knob.name)).collect::<Vec<_>>().join(" ")
     }
@@ -320,7 +320,7 @@ impl Recipe {
         sizes
     }
 
-    /// Returns similar recipes: one per combination of numeric knob values, and one per switch, with that switch flipped.
+    /// Returns recipes for tuning: all combinations of numeric knob values, and each on/off knob toggled separately.
     pub fn relatives(&self) -> Vec<Self> {
         let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();

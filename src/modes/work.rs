@@ -1,4 +1,4 @@
-//! The cost of a step, units of speed, and default sizes.
+//! Cost of a step, units of speed, and default numbers of bodies or cells, for each mode.
 
 use crate::base::flow::MAX_CELLS;
 use crate::base::state::Matter;
@@ -27,13 +27,13 @@ pub struct Work {
     pub in_step: fn(usize) -> f64,
     /// Key of the speed in reports, and how many units of work per second make up one unit of the reported speed.
     pub report: (&'static str, f64),
-    /// Name in the literature for the unit of the reported speed, such as MLUPS.
+    /// Name in the literature of the unit of the reported speed, such as MLUPS; `None` if there is no such name.
     pub name: Option<&'static str>,
-    /// Number of floating-point operations per unit of work, as counted in the literature.
+    /// Number of floating-point operations per unit of work, as usually counted in the literature; `None` if unknown.
     pub flops: Option<f64>,
-    /// Smallest and largest number of steps that `auto` chooses for a burst.
+    /// Smallest and largest number of steps that `auto` chooses for a burst (the steps between two frames).
     pub burst: (u32, u32),
-    /// Maximum number of bodies or cells on any device. Even when rounded up, the number must fit in a kernel's `uint`.
+    /// Maximum number of bodies or cells on any device. The number must fit in a kernel's `uint` even when rounded up.
     pub most: usize,
     /// Suitable numbers of bodies or cells: first for CPUs, then for all other devices.
     sizes: [Sizes; 2],
@@ -128,6 +128,6 @@ pub struct Series {
     pub label: &'static str,
     /// Explanation of the quantity, shown in a tooltip.
     pub help: &'static str,
-    /// Message shown when a value is no longer finite. It explains what happened and what to do.
+    /// Message shown when a value is no longer finite. The message explains what happened and what to do.
     pub broken: &'static str,
 }

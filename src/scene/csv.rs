@@ -1,7 +1,7 @@
 //! Reads and writes bodies as CSV: the header `x,y,z,vx,vy,vz,m`, then one body per line, in N-body units.
 //!
 //! Files are untrusted: the number of bodies and the length of a line are limited, every number is checked, and errors
-//! name the line and the field. Blanks around fields and empty lines are accepted.
+//! name the line and the field. Spaces around fields and empty lines are accepted.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::base::error::Result;
 /// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;
 
-/// Maximum size of a CSV file in bytes, at 1024 bytes per line.
+/// Maximum size of a CSV file in bytes: 1024 bytes per line.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
 /// Names of the columns in a CSV file of bodies, in order.
@@ -22,8 +22,8 @@ pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 /// Reads the bodies from the CSV file `path`.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read. Returns an error with the line and the field if the header differs, a line
-/// has too few or too many fields, a field is not a number, a number is not finite or is beyond [`FINITE_LIMIT`], a mass is
+/// Returns an error if the file cannot be read. Returns an error with the line and the field if the header is wrong, a
+/// line has too few or too many fields, a field is not a finite number of at most [`FINITE_LIMIT`] in size, a mass is
 /// negative, or the number of bodies is 0 or above [`MAX_BODIES`].
 pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))

@@ -1,4 +1,4 @@
-//! The description of a scene: names, parameters, and the origin of its bodies or its fluid.
+//! Description of a scene: its names, its parameters, and the source of its bodies or its fluid.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::base::state::State;
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]
 pub struct Scene {
-    /// Name of the scene: for a built-in scene, the name to pass to `--scene`; for any other scene, the name of its file.
+    /// Name of the scene: the name to pass to `--scene` if the scene is built in, otherwise the name of its file.
     pub name: String,
     /// Title of the scene in the gallery.
     pub title: String,
     /// One-line description of the scene.
     pub summary: String,
-    /// Parameters for the scene, as key-value pairs in the format of `--set`.
+    /// Parameters that the scene sets, as key-value pairs in the format of `--set`.
     pub params: Vec<(String, String)>,
     /// Fixed number of bodies or cells; `None` if the user may choose the number.
     pub bodies: Option<usize>,
-    /// Default number of steps in a run; `None` if the scene does not set one.
+    /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,
-    /// Maximum number of steps per picture; `None` means the mode's default. Scenes with a small time step set a higher maximum.
+    /// Maximum number of steps per frame, higher in scenes with a small time step; `None` means the mode's default.
     pub pace: Option<u32>,
     /// Source of the scene's bodies or fluid.
     pub origin: Origin,
@@ -36,7 +36,7 @@ pub struct Scene {
 /// Source of a scene's bodies or fluid.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// A generator and its arguments.
+    /// A generator that makes the bodies or the fluid, and its arguments.
     Made(&'static Generator, Arguments),
     /// Bodies that were read from a file.
     Bodies(Arc<Bodies>),

@@ -80,7 +80,7 @@ struct Contents {
     start: Chosen,
 }
 
-/// Section `[start]` of a scene file: the number of bodies and the seed chosen in the panel.
+/// Section `[start]` of a scene file, which contains the number of bodies and the seed chosen in the panel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
@@ -114,7 +114,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. If `origin` is given, it replaces the bodies or fluid that the text describes.
+/// Parses the text of a scene file called `name`. If `origin` is given, it replaces the bodies or fluid in the text.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -228,12 +228,12 @@ fn generators(mode: &str) -> Option<&'static [Generator]> {
     }
 }
 
-/// Parses a grid of `#` (solid) and `.` (free) cells, top row first. On error, returns the 1-based line number and a description.
+/// Parses rows of `#` (solid) and `.` (free) cells, top row first. An error has a 1-based line number and a reason.
 fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
         return Err((1, "length must be a number above 0".to_owned()));
     }
-    // Rows are not collected in a list: for a file of short rows the list would be many times as large as the file.
+    // Rows are not collected in a list: for a file with short rows, the list would be many times as large as the file.
     let (mut nx, mut ny, mut solid) = (0, 0, Vec::new());
     for (line, row) in (1..).zip(text.lines().map(|line| line.trim().as_bytes())) {
         if row.is_empty() {
@@ -265,8 +265,8 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     Ok(walls)
 }
 
-/// Returns the text of a scene file for `scene` with the given parameters, number of bodies and seed. Rejects bodies with
-/// non-finite values, because such a file could not be read back.
+/// Returns the text of a scene file for `scene` with the given parameters, number of bodies and seed. Rejects bodies
+/// with non-finite values, because such a file could not be read back.
 pub(crate) fn text(
     scene: &Scene,
     mode: &str,
@@ -292,7 +292,7 @@ pub(crate) fn text(
     written(&contents)
 }
 
-/// Returns the text of a scene file for `scene` without its bodies or walls, which the caller of [`complete`] must supply.
+/// Returns the text of a scene file for `scene` without its bodies or walls, which [`complete`] takes as an argument.
 pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })

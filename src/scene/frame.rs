@@ -1,4 +1,4 @@
-//! Translation, rotation and scaling of all bodies together.
+//! Translation, rotation and scaling of a whole system of bodies.
 
 use crate::base::bodies::Bodies;
 
@@ -28,7 +28,7 @@ pub(super) fn shift(bodies: &mut Bodies<f64>, by: [f64; 3], velocity: [f64; 3]) 
     add(&mut bodies.velocities, velocity);
 }
 
-/// Rotates positions and velocities from the axis `from` towards the axis `to` by the angle with the given cosine and sine.
+/// Rotates positions and velocities from axis `from` towards axis `to` by an angle with the given cosine and sine.
 pub(super) fn turn(bodies: &mut Bodies<f64>, [from, to]: [usize; 2], [cos, sin]: [f64; 2]) {
     for row in bodies.positions.iter_mut().chain(&mut bodies.velocities) {
         (row[from], row[to]) = (cos * row[from] - sin * row[to], sin * row[from] + cos * row[to]);

@@ -1,4 +1,4 @@
-//! Generators: functions that make the bodies or the walls of a scene.
+//! Generators: functions that create the bodies or the walls of a scene.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use crate::base::state::State;
 /// Input to [`Generator::make`], in addition to the generator's arguments.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
-    /// Number of bodies to make, at least 1; for a fluid, the approximate number of cells.
+    /// Number of bodies to create, at least 1; for a fluid, the approximate number of cells.
     pub bodies: usize,
     /// Seed of the random numbers. The same seed produces the same bodies in every version and on every platform.
     pub seed: u64,
@@ -24,9 +24,9 @@ pub struct Setup<'a> {
 pub struct Generator {
     /// Name of the generator in scene files.
     pub name: &'static str,
-    /// Arguments that a scene file may set.
+    /// Arguments of the generator that a scene file may set.
     pub arguments: &'static [Argument],
-    /// Function that makes the initial state.
+    /// Function that makes the initial state of a scene.
     pub make: fn(&Setup, &Arguments) -> State,
 }
 
@@ -52,7 +52,7 @@ impl Argument {
 pub struct Arguments(BTreeMap<&'static str, f64>);
 
 impl Arguments {
-    /// Combines the values in `given` with the defaults of all other arguments of `generator`. Rejects invalid names and values.
+    /// Creates arguments of `generator` from `given` and, for the rest, defaults. Rejects invalid names and values.
     pub(crate) fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();

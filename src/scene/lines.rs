@@ -1,4 +1,4 @@
-//! Reads text files line by line, with a limit on the length of a line, and line numbers for errors.
+//! Reads text files line by line, with limited line lengths and with line numbers for errors.
 //!
 //! Windows line endings, a byte order mark, leading and trailing whitespace, and empty lines are accepted.
 
@@ -16,7 +16,7 @@ const MAX_LINE: usize = 1024;
 pub(super) enum Fault {
     /// An I/O error of the operating system.
     Io(io::Error),
-    /// An invalid line: its number, counted from 1, and a description of the error.
+    /// An invalid line: the line number, counted from 1, and a description of the error.
     At(u64, String),
 }
 
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Returns an error in the current line; `what` describes the mistake.
+    /// Returns an error in the current line; `what` describes the error.
     pub(super) fn wrong(&self, what: impl Into<String>) -> Fault {
         Fault::At(self.number.max(1), what.into())
     }

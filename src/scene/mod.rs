@@ -1,7 +1,7 @@
-//! Initial states: scenes, the generators that make them, and the files that hold bodies.
+//! Initial states: scenes, the generators that make them, and readers for files of bodies.
 //!
-//! A scene is a TOML file, in `assets/scenes/` or from a user (see [`mod@file`]). The file names a generator, or
-//! holds the bodies, orbits or walls itself, and lists the parameters that suit the scene.
+//! A scene is a TOML file, built in (`assets/scenes/`) or made by a user (see [`mod@file`]). The file names a
+//! generator, or contains the bodies, orbits or walls itself, and sets suitable parameters.
 
 mod asteroids;
 mod built_in;

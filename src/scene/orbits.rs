@@ -1,4 +1,4 @@
-//! Bodies on Kepler orbits, in the form of a catalogue.
+//! Parses lists of bodies on Kepler orbits.
 //!
 //! Each line is one body: `name, about, mass, a, e, i, node, peri, anomaly`. `about` names a body of an earlier line.
 //! A body with an empty `about` rests at the origin, and its line ends after the mass. Lengths and masses are in the
@@ -18,7 +18,7 @@ use crate::base::bodies::Bodies;
 const MAX_BODIES: usize = 1 << 20;
 /// Number of fields in a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
-/// Number of iterations that solve Kepler's equation to the last digit for any eccentricity below 0.999.
+/// Number of Newton iterations that solve Kepler's equation to the last digit for eccentricities below 0.999.
 const ROUNDS: usize = 60;
 
 /// Bodies on Kepler orbits, and the text that describes the orbits.
@@ -101,7 +101,7 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns the position and velocity of a body on an orbit with the given elements around a mass at rest at the origin.
+/// Returns the position and velocity of a body with the given orbital elements around a mass at rest at the origin.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
     // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.

@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub(super) struct Random(ChaCha8Rng);
 
 impl Random {
-    /// Starts the stream for `seed`. The ChaCha key is the seed's eight bytes, least significant first, followed by zeros.
+    /// Starts the stream for `seed`. The ChaCha key is the seed in little-endian order, padded with zeros.
     pub(super) fn new(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -30,13 +30,13 @@ impl Random {
         2.0 * self.unit() - 1.0
     }
 
-    /// Returns a random number distributed like the cube root of a uniform random number: the largest of three uniform numbers.
+    /// Returns a random number distributed like the cube root of a uniform one: the largest of three uniform numbers.
     pub(super) fn cube_root(&mut self) -> f64 {
         self.unit().max(self.unit()).max(self.unit())
     }
 
-    /// Returns a random number with a bell-shaped distribution of mean 0, variance 1 and range ±√12: a scaled sum of four
-    /// uniform numbers. Unlike a normal deviate, it is never a far outlier.
+    /// Returns a random number with a bell-shaped distribution of mean 0 and variance 1: a scaled sum of four uniform
+    /// numbers. Unlike a normal deviate, the number is never outside ±√12.
     pub(super) fn bell(&mut self) -> f64 {
         3f64.sqrt() * (self.signed() + self.signed() + self.signed() + self.signed()) / 2.0
     }

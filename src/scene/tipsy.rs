@@ -1,9 +1,9 @@
 //! Reads bodies from Tipsy files, the format of PKDGRAV, GASOLINE and ChaNGa (N-Body Shop, University of Washington).
 //!
-//! The header has 32 bytes: the time as f64; as u32 the number of particles, the number of dimensions, and the numbers of
-//! gas, dark and star particles; four unused bytes. The gas particles follow, with 12 f32 each, then the dark ones with 9
-//! and the stars with 11; each starts with mass, position and velocity. The "standard" form is big-endian, the "native"
-//! form little-endian; the number of dimensions tells them apart. Units are not converted.
+//! The header has 32 bytes: the time (f64); the numbers of particles, dimensions, gas particles, dark matter particles
+//! and stars (u32 each); and four unused bytes. The particles follow: gas with 12 f32 values each, then dark matter
+//! with 9, then stars with 11; each starts with mass, position and velocity. The "standard" form is big-endian, the
+//! "native" form little-endian; only one of them gives a valid number of dimensions. Units are not converted.
 
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -25,8 +25,8 @@ const FIELDS: [u64; 3] = [12, 9, 11];
 /// Reads all bodies (gas, dark matter and stars) from the Tipsy file `path`.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if the file's length contradicts its header,
-/// if the number of bodies is 0 or above [`MAX_BODIES`], or if a number is not finite or a mass is negative.
+/// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if the file's length contradicts its
+/// header, if the number of bodies is 0 or above [`MAX_BODIES`], or if a number is not finite or a mass is negative.
 pub fn load(path: &Path) -> Result<Bodies> {
     let (file, length) = files::open(path, MOST_BYTES, "a Tipsy file")?;
     let mut input = BufReader::new(file);

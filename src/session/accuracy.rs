@@ -13,9 +13,9 @@ use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 const EVERY: Duration = Duration::from_secs(1);
 /// Fraction of the host's computing time that checks may use. It is small because a CPU device uses the same cores.
 const SHARE: f64 = 0.02;
-/// Smallest number of bodies in a check. If even a check of this size takes longer than [`SHARE`] allows, checks are made less often.
+/// Minimum number of bodies in a check. If such a check takes longer than [`SHARE`] allows, checks are less frequent.
 const LEAST: usize = 32;
-/// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured it.
+/// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured the duration.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
 /// Result of an accuracy check.
@@ -54,7 +54,7 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time. Each of them requires computing `pairs` pairs.
+    /// Chooses as many of `count` bodies or cells as can be checked in time, with `pairs` pairs to compute for each.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
@@ -76,7 +76,7 @@ impl AccuracyCheck {
         self.next = Instant::now() + EVERY.max(cost.mul_f64(1.0 / SHARE));
     }
 
-    /// Returns the channel that delivers the result of the running check. Pass the result to [`AccuracyCheck::receive`].
+    /// Returns the channel that delivers the result of the running check, for [`AccuracyCheck::receive`].
     pub(super) fn verdict(&self) -> Receiver<Verdict> {
         self.running.as_ref().map_or_else(never, |(verdict, _)| verdict.clone())
     }
@@ -108,12 +108,12 @@ impl AccuracyCheck {
     }
 }
 
-/// Latest measured speed and accuracy of each variant, with the mode and the number of bodies.
+/// Latest measured speed and accuracy of each variant, for each mode and number of bodies.
 #[derive(Default)]
 pub(super) struct VariantLog(Vec<(&'static str, usize, Rung)>);
 
 impl VariantLog {
-    /// Records the speed and accuracy of the current variant, then copies all records with the same mode and number of bodies to `stats`.
+    /// Records the current variant's speed and accuracy. Copies all records for its mode and system size to `stats`.
     pub(super) fn note(&mut self, stats: &mut Stats) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;

@@ -31,7 +31,7 @@ pub(super) struct Ending {
 /// Writes snapshots to the autosave file or to files that the user names.
 #[derive(Default)]
 pub(super) struct Autosave {
-    /// Thread that writes a snapshot. Returns the start time of the autosave that it has written, if any.
+    /// Thread that writes a snapshot. The thread returns the start time of the autosave that it has written, if any.
     writer: Option<JoinHandle<Option<Instant>>>,
     /// Path of the autosave file, and the last known camera position.
     file: Option<(PathBuf, String)>,
@@ -45,7 +45,7 @@ impl Autosave {
         self.file = Some((path, String::new()));
     }
 
-    /// Starts writing a snapshot of `engine` in the background. Skips an autosave while another snapshot is being written.
+    /// Starts writing a snapshot of `engine` in the background. Skips an autosave while another write is in progress.
     pub(super) fn save(&mut self, engine: &mut Engine, save: Save, notifier: &Notifier) -> Result<()> {
         let is_busy = self.writer.as_ref().is_some_and(|writer| !writer.is_finished());
         let path = match (save.path, &mut self.file) {
@@ -83,8 +83,8 @@ impl Autosave {
         Ok(())
     }
 
-    /// Writes the autosave and the requested files before the thread ends. If the current steps take too long, saves
-    /// the last checkpoint instead. After a failure, writes the crash save instead of the autosave file.
+    /// Writes the autosave and the requested files before the simulation's thread ends. If the current steps take too
+    /// long, saves the last checkpoint instead. After a failure, writes the crash save instead of the autosave file.
     pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
         self.join_writer();
         let Ending { is_bursting, has_failed, requested, view, deadline } = ending;
@@ -166,7 +166,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
     snapshot.save(file)
 }
 
-/// Creates the folder of the autosave file `path`, and renames the save of an earlier run, if any, to the path that [`previous`] returns.
+/// Creates the folder of the autosave file `path`, and renames the save of an earlier run, if any, to [`previous`].
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
@@ -182,12 +182,12 @@ pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }
 
-/// Returns the path of the crash save, which is in the same folder as the autosave file `path`.
+/// Returns the path of the file that is written instead of the autosave `path` after a failure, in the same folder.
 pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
-/// Returns the newest file left by an earlier run, if any: its crash save, its autosave `path`, or an autosave that a later run renamed.
+/// Returns the newest save of an earlier run, if any: its crash save, its autosave `path`, or a renamed autosave.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
 }

@@ -1,4 +1,4 @@
-//! Frames: the data that the worker sends to the window.
+//! Frames, which contain the data that the simulation's thread sends to the window.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ pub struct Frame {
 /// Statistics of the simulation.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Stats {
-    /// Name of the mode.
+    /// Name of the simulation mode.
     pub mode: &'static str,
-    /// Number that identifies this run of the scene. It increases whenever a scene is generated or restored from a snapshot.
+    /// Number that identifies a run. It increases whenever a scene is generated or restored from a snapshot.
     pub generation: u64,
     /// Number of steps since the scene began.
     pub step: u64,
@@ -31,11 +31,11 @@ pub struct Stats {
     pub time: f64,
     /// Number of bodies or cells.
     pub bodies: usize,
-    /// Name of the current variant.
+    /// Name of the current kernel variant.
     pub variant: &'static str,
-    /// Current work-group size.
+    /// Current number of work-items in a work-group.
     pub work_group: usize,
-    /// Values of the variant's compile-time parameters, by name.
+    /// Values of the current kernel variant's compile-time parameters, by name.
     pub knobs: BTreeMap<&'static str, u32>,
     /// Average number of pairs or cells computed per step of this frame.
     pub work_in_step: f64,
@@ -47,7 +47,7 @@ pub struct Stats {
     pub device_ms_per_step: f64,
     /// Fraction of the time that the device spent computing steps, averaged over about the last second.
     pub device_busy: f64,
-    /// Fraction of the time that the device spent computing steps since the simulation's thread started, including pauses.
+    /// Fraction of the time since the simulation's thread started, including pauses, that the device spent on steps.
     #[serde(skip)]
     pub device_busy_overall: f64,
     /// Highest speed that the device can reach in this mode, in pairs or cells per second; `None` if it is unknown.
@@ -71,7 +71,7 @@ pub struct Stats {
     pub goal: Option<u64>,
     /// Name of the device that computes the steps, or of the first such device if there are several.
     pub device: Arc<str>,
-    /// How several devices share the work; `None` for a single device.
+    /// Division of the work among several devices; `None` for a single device.
     pub sharing: Option<Sharing>,
     /// Energy and momentum, which may be a few steps out of date; `None` before the first measurement.
     pub diagnostics: Option<Diagnostics>,
@@ -80,23 +80,23 @@ pub struct Stats {
     /// Relative error of a step against the f64 reference, measured on a sample of bodies (see
     /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or if there are no forces.
     pub relative_error: Option<f64>,
-    /// Latest measured speed and accuracy of each of the mode's variants with this number of bodies, in order of first use.
+    /// Latest measured speed and accuracy of each variant used in this mode with this number of bodies, oldest first.
     pub ladder: Vec<Rung>,
     /// Number of bodies that are not drawn because their values are not finite.
     pub nonfinite: usize,
-    /// Points to plot: the step number and the recorded value for a selection of the steps since the scene began.
+    /// Points of the plot over time: step number and recorded value, for some of the steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }
 
-/// Latest measured speed and accuracy of a variant.
+/// Latest measured speed and accuracy of a kernel variant.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Rung {
-    /// Name of the variant.
+    /// Name of the kernel variant.
     pub variant: &'static str,
-    /// Pairs or cells per second of device time.
+    /// Speed of the kernel variant, in pairs or cells per second of device time.
     pub pairs_per_second: f64,
-    /// Relative error against the f64 reference (see [`Stats::relative_error`]).
+    /// Relative error against the f64 reference (see [`Stats::relative_error`]); `None` if it is unknown.
     pub relative_error: Option<f64>,
 }
 

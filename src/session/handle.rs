@@ -22,7 +22,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a thread that creates its engine by calling `engine`. The thread calls `wake` after each new frame or notice.
+    /// Starts a thread that calls `engine` to create its engine, and calls `wake` after each new frame or notice.
     ///
     /// # Errors
     /// Returns an error if the system cannot create the thread.
@@ -51,7 +51,7 @@ impl Session {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame and whether it is new. If it is new, this call also lets the simulation produce the next frame.
+    /// Returns the newest frame and whether it is new. Taking a new frame lets the simulation produce the next one.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         let fresh = std::mem::take(&mut self.has_new_frame);
@@ -67,12 +67,12 @@ impl Session {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the same frame as the last call to [`Session::frame`] or [`Session::newest`].
+    /// Returns the frame that the last call to [`Session::frame`] or [`Session::newest`] returned.
     pub fn shown(&mut self) -> &Frame {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the notices that have arrived since the last call. If the thread ended without reporting a failure, adds [`Notice::Failed`].
+    /// Returns the notices since the last call. Adds [`Notice::Failed`] if the thread ended without sending it.
     pub fn notices(&mut self) -> Vec<Notice> {
         let mut notices: Vec<Notice> = self.notices.try_iter().collect();
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));

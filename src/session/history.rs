@@ -1,4 +1,4 @@
-//! The value that a mode records in each step since the scene began, thinned out to a limited number of points.
+//! History of the quantity that a mode records in each step, thinned out to a limited number of points.
 
 use std::collections::HashMap;
 
@@ -9,15 +9,15 @@ const MOST: usize = 512;
 #[derive(Debug, Default)]
 struct Series {
     generation: u64,
-    /// Step and value of each point.
+    /// Step number and value of each recorded point.
     points: Vec<[f64; 2]>,
-    /// Number of steps between two recorded points.
+    /// Number of steps between two recorded points of the series.
     every: u64,
     /// Earliest step at which the next point may be added.
     next: u64,
 }
 
-/// The recorded points of each mode, by the mode's name.
+/// The recorded points of each mode, keyed by the mode's name.
 #[derive(Debug, Default)]
 pub(super) struct History(HashMap<&'static str, Series>);
 
@@ -45,7 +45,7 @@ impl History {
         }
     }
 
-    /// Returns the step and value of each point that a mode recorded in the run `generation`.
+    /// Returns the step and value of each point that a mode recorded in the run with the number `generation`.
     pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let series = self.0.get(mode).filter(|series| series.generation == generation);
         series.map(|series| series.points.clone()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Measures the highest speed that the device can reach in a mode (its limit), in short parts between frames.
+//! Measures a mode's speed limit, the highest speed that the device can reach, in short parts between frames.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,12 +40,12 @@ impl LimitProbe {
         })
     }
 
-    /// Discards all unfinished measurements, which take up a lot of memory, except the one for the mode `info`.
+    /// Discards all unfinished measurements, which take up a lot of memory, except that of the mode `info`.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }
 
-    /// Returns whether to run the next part of the measurement, which needs an idle device. Starts building the kernel if necessary.
+    /// Returns whether to run the next part of the measurement on the idle device. Starts building a missing kernel.
     pub(super) fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
         // Only one thread builds a kernel at a time.
         let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
@@ -57,7 +57,7 @@ impl LimitProbe {
         }
     }
 
-    /// Starts building the kernel that measures the speed limit. Returns false, because the measurement cannot begin yet.
+    /// Starts building the kernel that measures the speed limit. Returns false because measuring cannot begin yet.
     fn build(&mut self, device: Device, info: &'static ModeInfo) -> bool {
         let (sender, probe) = bounded(1);
         let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
@@ -68,7 +68,7 @@ impl LimitProbe {
         false
     }
 
-    /// Runs a short part of the benchmark that measures the peak speed of a mode on the device.
+    /// Runs a short part of the benchmark that measures the speed limit of a mode on the device.
     pub(super) fn turn(&mut self, info: &'static ModeInfo) {
         let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
         *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {

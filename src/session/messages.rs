@@ -1,4 +1,4 @@
-//! Messages between the window and the worker.
+//! Messages between the window and the simulation's thread.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub enum Command {
     Select(Option<usize>),
     /// Apply a manual edit to the bodies.
     Edit(Edit),
-    /// Attract or repel the bodies while the simulation runs; `None` ends the attraction. Undo restores the state before the attraction.
+    /// Attract or repel the bodies while the simulation runs; `None` ends the attraction. Undo reverts all of it.
     Attract(Option<Attractor>),
     /// Add or remove obstacles under a brush stroke.
     Paint(Stroke),
@@ -40,17 +40,17 @@ pub enum Command {
     SaveSnapshot(Save),
     /// Write autosaves to this file: at each [`Command::SaveSnapshot`] without a path, and when the program ends.
     SetAutosaveFile(PathBuf),
-    /// Send the points to draw for this frame of a film. `None` requests the points for a picture that contains a snapshot.
+    /// Send the points to draw for this frame of a film, or, for `None`, for a picture that contains a snapshot.
     Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
     /// Replace built-in kernels with these edited ones.
     EditKernels(KernelEdits),
-    /// Measure kernel settings for the scene while the simulation waits. Any other user request ends the study.
+    /// Measure the speed of kernel settings while the simulation waits. Any other user request ends the study.
     StartStudy(Study),
-    /// End the running study.
+    /// End the running study of kernel settings.
     StopStudy,
-    /// Measure energy and momentum more often while their plot is visible (`true`), or less often while it is hidden (`false`).
+    /// Measure energy and momentum more often (`true`) while their plot is visible, or less often (`false`).
     WatchEnergy(bool),
     /// Set the interval between displayed frames. The interval limits the number of steps per frame.
     SetFrameInterval(Duration),
@@ -87,7 +87,7 @@ impl Command {
         self.is_bookkeeping() || matches!(self, Self::Select(_))
     }
 
-    /// Returns whether the command can wait until a study ends.
+    /// Returns whether the command can wait until a study of kernel settings ends.
     pub(super) fn waits_for_study(&self) -> bool {
         self.is_bookkeeping() || matches!(self, Self::SaveSnapshot(Save { path: None, .. }))
     }
@@ -104,7 +104,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, which makes the current steps unnecessary. For a configuration, `reseeds` decides.
+    /// Returns whether the command replaces the bodies; `reseeds` answers this for a configuration.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -123,7 +123,7 @@ pub struct Save {
     pub view: String,
 }
 
-/// Identifies a moment of the simulation by the values of `generation`, `step` and `changes` in [`Stats`](super::frame::Stats).
+/// A moment of the simulation: the values of `generation`, `step` and `changes` in [`Stats`](super::frame::Stats).
 pub type Moment = (u64, u64, u64);
 
 /// Messages from the simulation's thread to the window. Frames are sent separately.
@@ -182,7 +182,7 @@ pub enum Notice {
     Resumed {
         /// The configuration of the snapshot, which is now current.
         config: Box<Config>,
-        /// Configurations of the suspended modes in the snapshot.
+        /// Configurations of the modes that are suspended in the snapshot.
         left: Vec<Config>,
         /// The camera position stored in the snapshot.
         view: String,
@@ -193,13 +193,13 @@ pub enum Notice {
     Captured(Box<Capture>),
     /// Edited kernels were accepted, or were rejected with an error, in which case the previous kernels stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
-    /// Completed fraction of a study, from 0 to 1, and its latest measurement.
+    /// Completed fraction of a study of kernel settings, from 0 to 1, and its latest measurement.
     StudyProgress(f32, Trial),
-    /// A study was completed or stopped.
+    /// A study of kernel settings was completed or stopped.
     StudyEnded {
         /// The study that ended.
         study: Study,
-        /// Whether the study measured everything.
+        /// Whether the study measured all settings.
         complete: bool,
     },
     /// The device failed, and the simulation ended.
@@ -229,11 +229,11 @@ pub struct FilmFrame {
 pub struct Capture {
     /// The points to draw.
     pub points: Points,
-    /// What the points are for: a picture or a film.
+    /// Purpose of the points: a picture or a frame of a film.
     pub purpose: Purpose,
 }
 
-/// What the points in a [`Capture`] are for.
+/// Purpose of the points in a [`Capture`].
 #[derive(Debug)]
 pub enum Purpose {
     /// A picture that contains this snapshot.

@@ -1,4 +1,4 @@
-//! Runs the simulation on its own thread: receives commands, and sends frames and notices.
+//! Runs the simulation on its own thread, which receives commands and sends frames and notices.
 
 mod accuracy;
 mod autosave;

@@ -12,7 +12,7 @@ pub(super) struct RateCounter {
     /// Time, step number and total device seconds of each sample within [`WINDOW`].
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Total device time from `start` to the last sample, in seconds; `elapsed` is the wall-clock time over the same period.
+    /// Total device time from `start` to the last sample, in seconds; `elapsed` is the wall-clock time in this period.
     seconds: f64,
     elapsed: f64,
 }

@@ -49,7 +49,7 @@ impl ChartFormat {
     }
 }
 
-/// An action that the user requests. [`Ui::show`](super::Ui::show) carries out some actions and returns the rest to the window.
+/// An action that the user requests. [`Ui::show`](super::Ui::show) carries out some actions and returns the others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Run or pause the simulation.
@@ -188,7 +188,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns whether the action uses or changes the simulation's state and must be refused while a snapshot is being opened.
+    /// Returns whether the action needs the simulation's state and is thus refused while a snapshot is being opened.
     pub fn changes_state(&self) -> bool {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
@@ -211,7 +211,7 @@ impl Action {
         matches!(self, Self::RunPause | Self::Step | Self::GoTo(_))
     }
 
-    /// Returns whether the action shows that the user wants to keep the current simulation, so that autosaving may start.
+    /// Returns whether the action implies that the user wants to keep the simulation, so that autosaving may start.
     pub fn starts_autosave(&self) -> bool {
         matches!(self, Self::Edit(_) | Self::EditKernelsIn(_) | Self::OpenFile(_) | Self::DeclinePrevious)
             || matches!(self, Self::SaveSnapshotTo(_) | Self::SaveSceneTo(_))

@@ -25,7 +25,7 @@ enum BlowUp {
 }
 
 impl BlowUp {
-    /// Returns the state after a frame with these `stats`, or `None` if the frame shows another scene or an earlier step.
+    /// Returns the state after a frame with `stats`, or `None` if the frame shows another scene or an earlier step.
     fn after(self, stats: &Stats) -> Option<Self> {
         let Stats { mode, generation, step, .. } = *stats;
         match self {
@@ -65,7 +65,7 @@ impl Alerts {
         self.error(title, format!("{error}."), None);
     }
 
-    /// Reports that an autosave failed. Repeated failures share one dialog; a closed dialog reopens only for a new `reason`.
+    /// Reports a failed autosave. Repeated failures share one dialog; a closed dialog reopens only for a new `reason`.
     pub fn autosave_failed(&mut self, reason: String) {
         if self.dialogs.has(AUTOSAVE_FAILED) || self.autosave_error.as_ref() != Some(&reason) {
             let advice = "gravitile tries again at the next autosave. Until then, save a snapshot to another folder (Ctrl+S).";
@@ -82,7 +82,7 @@ impl Alerts {
         }
     }
 
-    /// Reports that the simulation blew up and stopped. Offers to restart and, if `can_undo`, to undo the last brush stroke.
+    /// Reports that the simulation blew up and stopped. Offers to restart and, if `can_undo`, to undo a brush stroke.
     pub fn blew_up(&mut self, text: impl Into<String>, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
         let (title, text) = (BLOW_UP.to_owned(), text.into());
@@ -109,7 +109,7 @@ impl Alerts {
         }
     }
 
-    /// Reports that an edited kernel does not compile or run; `log` is the compiler's log. Replaces the previous report.
+    /// Reports that an edited kernel does not build or run, replacing earlier reports. `log` is the compiler's log.
     pub fn kernel_failed(&mut self, text: String, log: Option<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
         self.error(KERNEL_FAILED, text, log);

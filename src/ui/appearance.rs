@@ -1,4 +1,4 @@
-//! "Appearance" section of the panel: the rows of a [`Look`], collapsed by default.
+//! "Appearance" section of the panel: the settings of a [`Look`], collapsed by default.
 
 use egui::Button;
 

@@ -12,7 +12,7 @@ use crate::export::chart::Chart;
 use crate::modes::MODES;
 
 impl Ui {
-    /// Performs an action on the user interface or the model. Returns any action that is left for the window to perform.
+    /// Performs an action on the user interface or the model. Returns the action left for the window, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
             self.alerts.say(
@@ -26,7 +26,7 @@ impl Ui {
         self.apply_to_windows(action, model)
     }
 
-    /// Performs actions that control time, the mode or the scene; returns any action that is still to be performed.
+    /// Performs an action that controls time, the mode or the scene. Returns actions left for other code to perform.
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
@@ -63,7 +63,7 @@ impl Ui {
         None
     }
 
-    /// Performs actions on settings, mouse tools, the brush or the selected body; returns any action still to be performed.
+    /// Performs an action on settings, mouse tools, the brush or the selected body. Returns actions of other kinds.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, look, tools, stats, .. } = model;
         match action {
@@ -109,7 +109,7 @@ impl Ui {
         None
     }
 
-    /// Performs actions on the windows and dialogs over the picture; returns any action that is still to be performed.
+    /// Performs an action on a window or dialog over the picture. Returns actions left for other code to perform.
     fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let is_filming = self.export.filming.is_some();
         let name = || model.config.start.file_name();
@@ -143,7 +143,7 @@ impl Ui {
         None
     }
 
-    /// Dismisses the first active item: dialog, window, drag, tool, brush or selection. May return an action for the window.
+    /// Dismisses the first active item: dialog, window, drag, tool, brush or selection. May return a follow-up action.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
         if self.alerts.dialogs.close() {

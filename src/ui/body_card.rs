@@ -11,7 +11,7 @@ use crate::base::bodies::FINITE_LIMIT;
 use crate::base::edit::{Edit, SelectedBody};
 use crate::base::format;
 
-/// Shows a card with the properties of the selected body, if any.
+/// Shows the selected body's properties in a card, if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
     let Some(selected) = model.stats.selected else { return };
     let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);
@@ -39,7 +39,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
     });
 }
 
-/// Shows the properties that the user can edit: mass and velocity.
+/// Shows the editable properties of the selected body: mass and velocity.
 fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
     let &SelectedBody { body, mass, velocity, .. } = selected;
     if let Some(mass) = number(ui, out, ("Mass", "body mass"), mass) {
@@ -60,7 +60,7 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
     }
 }
 
-/// Shows the read-only properties: speed, position, acceleration and energy.
+/// Shows the read-only properties of the selected body: speed, position, acceleration and energy.
 fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
     let mut row = |label: &str, value: String, help: &str| {
         ui.label(label).on_hover_text(help);

@@ -11,21 +11,21 @@ use crate::base::format;
 use crate::engine::tuning::Trial;
 use crate::export::chart::{Axis, Chart, Line};
 
-/// Minimum height of the plot including its axes, in points.
+/// Minimum height of a plot including its axes, in points.
 const MIN_HEIGHT: f32 = 120.0;
 /// Width of one digit in the x-axis labels, in points.
 const DIGIT_WIDTH: f64 = 9.0;
-/// Radius of a marker, in points.
+/// Radius of the largest data marker, in points.
 const MARKER: f32 = 5.5;
-/// Width reserved for the number labels beside the y axis, in points.
+/// Width reserved for the labels of the speed (y) axis, in points.
 const SPEED_WIDTH: f32 = 56.0;
-/// Spacing, in points, at which grid lines are as bright as text; more closely spaced lines are fainter.
+/// Spacing of grid lines, in points, at which they reach full brightness; closer grid lines are fainter.
 const GRID_FADES: f32 = 4000.0;
-/// Maximum distance from the pointer to a marker, in points, at which the marker's values are shown.
+/// Maximum distance from the pointer to a data marker, in points, at which the marker's values are shown.
 const REACH: f32 = 16.0;
 /// Minimum range of the speed axis, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// If a speed axis spans fewer decades than this, it also has labels at 2 and 5 times each power of ten.
+/// Number of decades below which a speed axis also has labels at 2 and 5 times each power of ten.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart that fills the available width and is `height` points high.
@@ -47,7 +47,7 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows the legend above the axes, where it does not cover any data.
+/// Shows the chart's legend above the axes, where it does not cover any data.
 fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -62,12 +62,12 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     });
 }
 
-/// Returns the relative size of a variant's markers. Slower variants get larger markers, so that no marker hides another.
+/// Returns the relative size of the markers of chart line `index`. Sizes decrease, so that no marker hides another.
 fn relative_size(index: usize) -> f32 {
     1.0 - 0.06 * index.min(8) as f32
 }
 
-/// Draws a marker with the colour and the shape of the variant at `index`.
+/// Draws a data marker in the colour and shape of the chart line `index`.
 fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
     const SHAPES: [&[[f32; 2]]; 6] = [
         &[],
@@ -153,18 +153,18 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Converts a measurement to plot coordinates, which are logarithms on logarithmic axes. The speed axis is always logarithmic.
+/// Converts a measurement to plot coordinates: the logarithm of the speed, and x or its logarithm, depending on `axis`.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
 }
 
-/// Converts the plot coordinate `place` on the x axis back to the value that it represents.
+/// Converts the x coordinate `place` of a plot back to a value, which undoes the logarithm of a logarithmic axis.
 fn number(axis: Axis, place: f64) -> f64 {
     if axis.is_logarithmic() { place.exp2() } else { place }
 }
 
-/// Returns the ranges of the two axes, which cover all points plus a margin. Returns default ranges if there are no points.
+/// Returns the ranges of the two axes: those of all points plus a margin, or default ranges if there are no points.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
     let [[left, right], [low, high]] = points
@@ -172,7 +172,7 @@ fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
         .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
         .unwrap_or([[0.0, 8.0], [8.0, 10.0]]);
     let side = 0.04 * (right - left).max(4.0);
-    // Nearly equal speeds must look nearly equal.
+    // The speed axis spans at least `MIN_DECADES`, so that nearly equal speeds look nearly equal.
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
     [left - side..=right + side, low - margin..=high + margin]
 }

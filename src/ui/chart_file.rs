@@ -1,4 +1,4 @@
-//! Chart files: pictures and CSV.
+//! Writes charts to files, as pictures or as CSV.
 
 use std::io::{self, Cursor, Write};
 

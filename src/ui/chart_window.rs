@@ -17,7 +17,7 @@ pub struct Measurement {
     pub running: Option<f32>,
     /// Chart of the results; `None` before the first measurement.
     pub chart: Option<Chart>,
-    /// Whether the chart is shown.
+    /// Whether the chart window is shown.
     pub is_open: bool,
     /// Path of the file that the chart was last saved to.
     pub saved: Option<String>,

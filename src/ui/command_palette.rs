@@ -8,15 +8,15 @@ use super::palette_entries::{Entry, found};
 use super::theme;
 use crate::engine::config::Config;
 
-/// Maximum number of entries that the command palette shows at once.
+/// Maximum number of entries that the command palette shows without scrolling.
 const LINES: usize = 12;
-/// Preferred width of the palette, in points.
+/// Preferred width of the command palette, in points.
 const WIDTH: f32 = 520.0;
-/// Minimum free space beside and below the palette, in points.
+/// Minimum free space beside and below the command palette, in points.
 const BESIDE: f32 = 34.0;
-/// Maximum free space above the palette, in points.
+/// Maximum free space above the command palette, in points.
 const ABOVE: f32 = 60.0;
-/// Minimum width and height of the palette, in points.
+/// Minimum width and height of the command palette, in points.
 const MIN_SIZE: f32 = 20.0;
 
 #[derive(Debug, Default)]
@@ -28,14 +28,14 @@ pub(super) struct CommandPalette {
 }
 
 impl CommandPalette {
-    /// Closes the palette and releases the keyboard focus.
+    /// Closes the command palette and releases the keyboard focus.
     pub(super) fn close(&mut self, ctx: &egui::Context) {
         if std::mem::take(self).is_open {
             ctx.memory_mut(|memory| memory.surrender_focus(field_id()));
         }
     }
 
-    /// Toggles the palette when its shortcut is pressed. Closes the palette on any other action or on a click outside it.
+    /// Opens the command palette on its shortcut. Closes the palette on any later action or on a click outside it.
     fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
         match actions.last() {
             Some(Action::OpenPalette) if !self.is_open => {
@@ -48,7 +48,7 @@ impl CommandPalette {
         }
     }
 
-    /// Shows the palette if it is open, and collects the action of the chosen entry.
+    /// Shows the command palette if it is open, and collects the action of the chosen entry.
     pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) {
         self.update(ctx, &out.actions);
         if !self.is_open {
@@ -133,7 +133,7 @@ fn field_id() -> Id {
     window_id().with("typed")
 }
 
-/// Returns whether a mouse button was pressed outside the palette.
+/// Returns whether a mouse button was pressed outside the command palette.
 fn is_pressed_outside(ctx: &egui::Context) -> bool {
     let rect = ctx.memory(|memory| memory.area_rect(window_id()));
     let at = ctx.input(|input| input.pointer.interact_pos().filter(|_| input.pointer.any_pressed()));

@@ -8,7 +8,7 @@ use super::action::{Action, Collector};
 use super::theme;
 use super::widgets::{shortcut_button, small};
 
-/// An error message that is shown in a dialog or waiting to be shown.
+/// Error message for a dialog, either on the screen or waiting in the queue.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Message {
     pub title: String,
@@ -21,7 +21,7 @@ pub(super) struct Message {
     pub can_undo: bool,
 }
 
-/// Maximum number of waiting errors, limited because each error may contain a long log.
+/// Maximum number of waiting error messages, because each may contain a long log.
 const CAPACITY: usize = 20;
 
 /// How long a new dialog ignores clicks, in seconds, because the user may be about to click something else.
@@ -32,7 +32,7 @@ const CLICK_DELAY: f64 = 0.5;
 pub(super) struct Dialogs {
     /// Messages, oldest first, each with the number of times that it has occurred.
     waiting: VecDeque<(Message, usize)>,
-    /// Number of messages that were discarded since the queue was last empty.
+    /// Number of messages discarded from the full queue since it was last empty.
     discarded: usize,
     guard: ClickGuard,
 }
@@ -50,7 +50,7 @@ enum ClickGuard {
 }
 
 impl ClickGuard {
-    /// Updates the guard while a dialog is shown; returns whether the dialog accepts clicks.
+    /// Updates the guard in each frame of an open dialog; returns whether the dialog accepts clicks.
     fn update(&mut self, ctx: &egui::Context) -> bool {
         let (now, is_held) = ctx.input(|input| (input.time, input.pointer.any_down()));
         *self = match *self {
@@ -68,7 +68,7 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// If an error with this `title` is waiting, replaces its text and increments its count; otherwise adds a new error.
+    /// Replaces the text of the waiting error with this `title` and increments its count, or adds a new error.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
             Some((message, times)) => (message.text, *times) = (text, *times + 1),
@@ -81,7 +81,7 @@ impl Dialogs {
         self.waiting.iter().any(|(message, _)| message.title == title)
     }
 
-    /// Removes all errors with this `title`. Called once their cause is gone.
+    /// Removes all errors with this `title`. Called when their cause is gone.
     pub(super) fn withdraw(&mut self, title: &str) {
         self.waiting.retain(|(message, _)| message.title != title);
     }
@@ -137,7 +137,7 @@ impl Dialogs {
     }
 }
 
-/// Shows the message and its buttons; returns whether to close the dialog.
+/// Shows an error message and its buttons; returns whether to close the dialog.
 fn contents(
     ui: &mut egui::Ui,
     out: &mut Collector,

@@ -1,7 +1,7 @@
-//! Splits the events of one frame into groups, each of which needs its own pass of egui.
+//! Splits the input events of one frame into groups that egui processes in separate passes.
 //!
-//! egui reads all events of a pass before any widget runs. In a slow frame a widget would then see where the pointer went
-//! after the button was released, and a text field would receive the letters typed before the shortcut that opens it.
+//! egui reads all events of a pass before it runs any widget. If a slow frame had a single pass, a drag could end at a
+//! pointer position from after the release, and a new text field could receive letters typed before its shortcut.
 
 use egui::{Event, Key};
 
@@ -23,12 +23,12 @@ pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     groups
 }
 
-/// Returns whether the event is a shortcut that may open a text field. Such an event must not share a pass with earlier events.
+/// Returns whether no earlier event may share an egui pass with `event`: it is a shortcut, which may open a text field.
 fn starts_group(event: &Event) -> bool {
     matches!(event, Event::Key { pressed: true, repeat: false, modifiers, .. } if modifiers.command)
 }
 
-/// Returns whether the event may move the keyboard focus or end a drag. Such an event must not share a pass with later events.
+/// Returns whether no later event may share an egui pass with `event`: it may move the keyboard focus or end a drag.
 fn ends_group(event: &Event) -> bool {
     match event {
         Event::PointerButton { .. } => true,
@@ -49,7 +49,7 @@ mod tests {
         Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }
     }
 
-    /// Asserts that [`split_events`] splits the events of `groups` into exactly these groups.
+    /// Asserts that [`split_events`] splits the concatenation of `groups` into exactly these groups.
     fn assert_split(groups: &[&[Event]]) {
         assert_eq!(split_events(groups.concat()), groups);
     }

@@ -12,7 +12,7 @@ use crate::export::film::{Format, MOST_SIDE, RATES};
 /// Maximum length of a film, in seconds.
 const MAX_SECONDS: f32 = 600.0;
 
-/// Command palette entries for the Export section. Each pairs a control's key with the text of the entry.
+/// Command palette entries for the Export section: pairs of a control's identifier and the entry's text.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
     ("picture size", "Setting Size: size of pictures and films"),
     ("film", "Setting Format: file format of films"),
@@ -70,7 +70,7 @@ impl Export {
         filming: None,
     };
 
-    /// Returns the settings for the next film. The frame size also applies to pictures.
+    /// Returns the settings for the next film. Saved pictures have the same size as the film's frames.
     pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
         let frames = ((seconds * rate as f32).round() as u32).max(1);

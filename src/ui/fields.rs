@@ -1,4 +1,4 @@
-//! Rows of the panel for parameters, built from their descriptions.
+//! Panel rows for editing parameters, generated from the parameters' descriptions.
 
 use std::ops::RangeInclusive;
 
@@ -49,8 +49,7 @@ impl Visitor for Fields<'_> {
 }
 
 impl Fields<'_> {
-    /// Shows a row for a switch or a choice. `add` receives the row's label and tooltip and shows the control; `read` extracts
-    /// the default from a [`ParamValue`].
+    /// Shows a row whose control is created by `add` from the label and tooltip. `read` extracts the default value.
     fn row<T: PartialEq + Copy>(
         &mut self,
         info: &Info,

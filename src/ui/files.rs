@@ -78,18 +78,18 @@ impl Files {
         self.open = Some((purpose, dialog));
     }
 
-    /// Returns whether a dialog is open. An open dialog receives all keys.
+    /// Returns whether a file dialog is open. An open file dialog receives all keys.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Shows the open dialog, if any; collects the chosen file and any files that were dropped on the window.
+    /// Shows the open file dialog, if any; collects the chosen file and any files that were dropped on the window.
     pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());
         out.actions.extend(dropped.into_iter().filter_map(|file| file.path).map(Action::OpenFile));
         show_drop_hint(ctx);
         let Some((purpose, dialog)) = &mut self.open else { return };
-        // With a smaller gap the dialog's name field would widen the dialog in each frame.
+        // With a smaller gap, the dialog's name field would widen the dialog in each frame.
         let style = ctx.style();
         ctx.style_mut(|style| style.spacing.item_spacing.x = FIELD_GAP);
         dialog.update(ctx);

@@ -15,7 +15,7 @@ use crate::scene::Scene;
 const THUMBNAIL: egui::Vec2 = vec2(160.0, 100.0);
 /// Margin around a thumbnail and its title, in points.
 const EDGE: f32 = 5.0;
-/// Gap between cards, in points.
+/// Gap between the cards of scenes, in points.
 const GAP: f32 = 4.0;
 
 /// State of the scene gallery, including the thumbnails that have been loaded.

@@ -12,9 +12,9 @@ const WIDTH: f32 = 820.0;
 const AROUND: f32 = 100.0;
 /// Minimum width and height of the help window, in points.
 const MIN_SIZE: f32 = 40.0;
-/// Width of the column that lists the keys, in points.
+/// Width of the help window's column of keys, in points.
 const KEYS: f32 = 230.0;
-/// Gap between the columns, in points.
+/// Gap between the columns of the help window, in points.
 const GAP: f32 = 24.0;
 
 /// Shows the help window while `open` is true.

@@ -6,9 +6,9 @@ use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
 
-/// Maximum number of recorded rows, chosen to exceed the width of a plot in pixels.
+/// Maximum number of rows in the history, chosen to exceed the width of a plot in pixels.
 const MOST: usize = 2048;
-/// Initial interval between recorded rows, in seconds.
+/// Initial interval between rows of the history, in seconds.
 const INTERVAL: f64 = 0.1;
 
 /// A measured quantity that the Plots window shows.
@@ -21,7 +21,7 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
-/// Number of leading [`QUANTITIES`] that come from [`Stats::diagnostics`] and are not measured every frame.
+/// Number of entries at the start of [`QUANTITIES`] that come from [`Stats::diagnostics`], measured only now and then.
 const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.
@@ -123,7 +123,7 @@ impl History {
         if self.scene != scene {
             *self = Self { scene, start: now, interval: INTERVAL, ..Self::default() };
         }
-        // Undoing and rewinding go back to an earlier step.
+        // Undoing and rewinding return to an earlier step, so later rows no longer apply.
         self.rows.retain(|row| row.step <= stats.step);
         let stands_still = self.rows.last().is_some_and(|row| stats.step == row.step);
         if stats.bodies == 0 || stands_still || now < self.next {
@@ -144,7 +144,7 @@ impl History {
         }
     }
 
-    /// Merges each pair of rows into the later row. Where the later row lacks a value, uses the value of the earlier row.
+    /// Halves the number of rows: merges each pair, preferring the values of the later row where they are known.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();

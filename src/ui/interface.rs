@@ -1,4 +1,4 @@
-//! The user interface as a whole: its state, and how one frame shows it.
+//! State of the whole user interface, and the code that shows one frame of it.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct Output {
     pub controls: Vec<(String, Rect)>,
     /// Rectangle of the picture, in points.
     pub picture: Rect,
-    /// Part of the picture that a large window covers, in points, if any.
+    /// Rectangle of the picture that a large window covers, in points, if any.
     pub hidden: Option<Rect>,
     /// Radius of the brush in scene units; `None` if the brush is inactive.
     pub brush: Option<f32>,
@@ -45,7 +45,7 @@ pub struct Ui {
     pub records_controls: bool,
     /// Error dialogs and short messages.
     pub alerts: Alerts,
-    /// Settings of the modes that are not selected.
+    /// Saved settings of the simulation modes that are not selected.
     pub modes: ModeMemory,
     /// Export settings for pictures and films, and the progress of the current film.
     pub export: Export,
@@ -73,7 +73,7 @@ impl Ui {
     pub fn new(ctx: &egui::Context) -> Self {
         theme::apply(ctx);
         ctx.options_mut(|options| {
-            // A second pass would repeat the frame, and discard the actions of the first pass.
+            // A second egui pass would repeat the frame and discard the actions of the first pass.
             options.max_passes = std::num::NonZeroUsize::MIN;
             // egui's own zoom keys are off, because the look sets the size of text.
             options.zoom_with_keyboard = false;

@@ -16,7 +16,7 @@ use crate::engine::tuning::{Study, Trial};
 use crate::export::chart::Chart;
 use crate::modes::Recipe;
 
-/// Shows the Kernel section of the panel. `folder` is the folder of edited kernels, if any.
+/// Shows the Kernel section of the panel. `folder` contains the user's edited kernels, if any.
 pub(super) fn show(
     ui: &mut egui::Ui,
     model: &mut Model,

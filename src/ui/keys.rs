@@ -106,7 +106,7 @@ const fn words(gesture: &'static str, help: &'static str) -> Control {
 }
 
 impl Control {
-    /// Returns the keys or the gesture as text, such as `. or S`.
+    /// Returns the shortcuts or the gesture as text, such as `. or S`.
     pub fn text(&self) -> String {
         match self.trigger {
             Trigger::Keys(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" or "),
@@ -132,7 +132,7 @@ fn name(shortcut: &KeyboardShortcut) -> String {
     format!("{ctrl}{shift}{}", shortcut.logical_key.symbol_or_name())
 }
 
-/// Texts that [`hint`] returns, one for each row of [`CONTROLS`].
+/// Tooltips that [`hint`] returns, one for each row of [`CONTROLS`].
 static HINTS: LazyLock<Vec<String>> =
     LazyLock::new(|| CONTROLS.iter().map(|row| format!("{} ({})", row.help, row.text())).collect());
 

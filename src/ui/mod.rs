@@ -1,4 +1,4 @@
-//! The panel, the overlay and the windows over the picture. They use egui alone: no window, OpenGL or OpenCL.
+//! User interface: panel, overlay, and windows over the picture. Depends on egui, but not on OpenGL or OpenCL.
 
 mod action;
 mod alerts;

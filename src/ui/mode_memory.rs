@@ -1,9 +1,9 @@
-//! Remembers the settings of each mode while another mode is selected.
+//! Remembers the settings of each simulation mode while another mode is selected.
 
 use crate::engine::config::Config;
 use crate::modes::ModeInfo;
 
-/// Saved settings of the modes that are not selected.
+/// Saved settings of the simulation modes that are not selected.
 #[derive(Debug, Default)]
 pub struct ModeMemory {
     /// Settings of each mode that the user has switched away from.
@@ -36,7 +36,7 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
     }
 
-    /// Undoes a mode switch after the simulation has rejected the `wanted` config and kept the `in_force` config.
+    /// Restores the saved settings after the simulation has rejected a mode switch to `wanted` and kept `in_force`.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

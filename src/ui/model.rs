@@ -29,11 +29,11 @@ pub struct Model<'a> {
     pub look: &'a mut Look,
     /// Settings of the mouse tools, edited in place.
     pub tools: &'a mut ToolSettings,
-    /// Markers that the mouse tools draw over the picture.
+    /// Positions of the markers that the mouse tools draw over the picture.
     pub markers: &'a Markers,
     /// Simulation statistics for the frame on the screen.
     pub stats: &'a Stats,
-    /// The first of the devices that the config selects.
+    /// First of the compute devices that the config selects.
     pub device: &'a DeviceInfo,
     /// Devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
@@ -65,7 +65,7 @@ pub struct ToolSettings {
     pub mass_share: f32,
     /// Strength of the attraction. At 1, nearby bodies reach roughly the scene's escape velocity.
     pub strength: f32,
-    /// Whether the camera follows the selected body.
+    /// Whether the camera moves with the selected body.
     pub follows: bool,
 }
 

@@ -11,7 +11,7 @@ use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
 
-/// Shows a number field labelled by `label`. A typed number takes effect when the user presses Enter or leaves the field.
+/// Shows a number field labelled by `label`. A typed number takes effect on Enter or when the field loses the focus.
 pub(super) fn number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -23,7 +23,7 @@ pub(super) fn number(
     jump::reveal_and_focus(key, &number);
 }
 
-/// Shows a row with a slider and a number field for one value. Double-clicking the slider or the label restores `default`.
+/// Shows a row with a slider and a number field for one value. A double-click on slider or label restores `default`.
 pub(super) fn slider_row(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -69,9 +69,8 @@ fn double_clicked(slider: &Response) -> bool {
     twice && slider.contains_pointer() && slider.enabled()
 }
 
-/// Shows a number field with an `auto` button. While `value` is `None`, the field shows `in_use`.
-///
-/// A drag takes effect only when it ends, because each new value may restart the scene.
+/// Shows a number field with an `auto` button. While `value` is `None` (automatic), the field shows the current value
+/// `in_use`. A drag takes effect only when it ends, because each new value may restart the scene.
 pub(super) fn auto_number<T: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -109,9 +108,8 @@ struct Draft {
     number: f64,
 }
 
-/// Shows a number field for a changing value, such as the current step. `text` formats the number.
-///
-/// Returns the new number once the user has typed it or finished dragging.
+/// Shows a number field for a value that changes by itself, such as the current step. `text` formats the number.
+/// Returns a new number once the user has typed it or finished dragging.
 pub(super) fn live_number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -166,7 +164,7 @@ impl RangeParser {
     /// Parses `text` as a number. Returns the number even if it is out of range.
     fn parse(&self, text: &str) -> Option<f64> {
         let number = parse(text);
-        // Compares in single precision, because most ranges were given in single precision.
+        // Compares in single precision, because most ranges are defined in single precision.
         let fits = |number: f64| (self.low as f32..=self.high as f32).contains(&(number as f32));
         let text = text.trim();
         let is_an_end = [self.low, self.high].into_iter().any(|end| text == format::field(end));

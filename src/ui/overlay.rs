@@ -15,7 +15,7 @@ use crate::modes::Sharing;
 use crate::modes::accuracy;
 use crate::session::{Rung, Stats};
 
-/// Width of the overlay's contents, in points: enough for the longest row, so that changing numbers do not shift the layout.
+/// Width of the overlay's contents, in points: fits the longest row, so that changing numbers do not shift the layout.
 const WIDTH: f32 = 268.0;
 /// Margin inside and outside the overlay's frame, in points.
 const MARGIN: f32 = 10.0;
@@ -50,13 +50,13 @@ fn row(label: impl Into<Cow<'static, str>>, value: impl Into<String>, help: &'st
 }
 
 impl Row {
-    /// Returns the row, marked as a warning if `warns` is true.
+    /// Returns the row, highlighted as a warning if `warns` is true.
     fn warns(self, warns: bool) -> Self {
         Self { tone: if warns { Tone::Warning } else { self.tone }, ..self }
     }
 }
 
-/// State of the overlay: whether it shows only its headline, and the position of the toolbar, which the overlay must not cover.
+/// State of the overlay: whether it is collapsed to its headline, and the area of the toolbar, which it must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     /// Whether the user collapsed (`true`) or expanded (`false`) the overlay; if `None`, the size of the picture decides.
@@ -68,7 +68,7 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Adapts the state to the size of `picture`; returns whether the overlay is collapsed.
+    /// Adapts the overlay to the size of `picture`; returns whether the overlay is collapsed.
     fn update(&mut self, picture: Rect) -> bool {
         let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
         if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
@@ -93,7 +93,7 @@ impl Fold {
     }
 }
 
-/// Returns a window at the picture's lower left, initially at most `most` points wide, that leaves room for the overlay.
+/// Returns a window at the picture's lower left, at most `most` points wide at first, that leaves room for the overlay.
 pub(super) fn window_beside<'a>(
     ctx: &egui::Context,
     title: &'a str,
@@ -165,7 +165,7 @@ fn statistics(ui: &mut egui::Ui, model: &Model) {
     }
 }
 
-/// Shows the spacing of the grid as text at the lower right of the picture.
+/// Shows the spacing of the scene's grid as text at the lower right of the picture.
 pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
     let area = egui::Area::new("grid scale".into())
         .anchor(Align2::RIGHT_BOTTOM, [-MARGIN, -MARGIN])
@@ -370,7 +370,7 @@ fn shorten(name: &str) -> String {
     }
 }
 
-/// Shows advice on each measured value that needs a warning, and the number of bodies excluded from the simulation.
+/// Shows a warning with advice for each poor measurement, and the number of bodies excluded from the simulation.
 fn warnings(ui: &mut egui::Ui, model: &Model) {
     let colour = theme::of(ui).warning;
     let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);

@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuning::Study;
 use crate::modes::MODES;
 
-/// Search synonyms: typing a word of the second text also finds the entries that contain the first text.
+/// Search synonyms: typing a word of a pair's second text also finds entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),
@@ -40,7 +40,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("statistics", "numbers overlay"),
 ];
 
-/// Command palette entries for settings that are not parameters. Each pairs a control's key with the text of the entry.
+/// Command palette entries for settings that are not parameters: pairs of a control's identifier and the entry's text.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
     ("seed", "Setting Seed: start value of the random number generator"),
@@ -48,7 +48,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("steps per frame", "Setting Steps/frame: simulation steps per displayed frame"),
 ];
 
-/// Command palette entries for actions without a shortcut. Each pairs a text with an action.
+/// Command palette entries for actions without a shortcut: pairs of the entry's text and the action.
 const COMMANDS: [(&str, Action); 13] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     (
@@ -71,7 +71,7 @@ const COMMANDS: [(&str, Action); 13] = [
 /// An entry of the command palette: an action, or the description of a mouse gesture.
 pub(super) struct Entry {
     pub text: String,
-    /// Shortcut for the action, or key of the parameter.
+    /// Small text at the end of the entry: the action's shortcut, or the parameter's identifier.
     pub keys: String,
     /// Additional text that is searched but not shown in the palette.
     also: String,

@@ -1,4 +1,4 @@
-//! The panel at the left: one section for each group of settings.
+//! The settings panel at the left of the window: one section for each group of settings.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn header(ui: &mut egui::Ui, out: &mut Collector) {
     });
 }
 
-/// Shows the button that brings back a hidden panel.
+/// Shows the button that brings back the hidden panel.
 pub(super) fn show_hidden(ctx: &egui::Context, out: &mut Collector) {
     egui::Area::new("hidden panel".into())
         .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])

@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     });
 }
 
-/// Shows the current step in an editable field, and the simulated time. During a seek, shows the target step and a stop button.
+/// Shows the simulated time and an editable current step. During a seek, shows the target step and a stop button.
 fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     let stats = model.stats;
     let colour = theme::of(ui).weak;

@@ -43,7 +43,7 @@ pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
-/// Formats the number at an axis mark with enough digits to distinguish it from its neighbours; `None` if that is too long.
+/// Formats the number at an axis mark with enough digits to tell adjacent marks apart, or `None` if it is too long.
 fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
     let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{value:.places$}");
@@ -81,7 +81,7 @@ mod tests {
         let all = simplified(&points, None);
         assert!(all.len() <= CORNERS + 2 && all.is_sorted_by(|a, b| a[0] <= b[0]), "{}", all.len());
         assert!(all.contains(&points[1234]) && all.contains(&points[77]) && all.contains(&points[1999]));
-        // A short range has all its points, and one beyond each end.
+        // A short range keeps all its points, and one point beyond each end.
         assert_eq!(simplified(&points, Some([1200.5, 1300.0])), points[1200..1302]);
         assert_eq!(simplified(&points, Some([1990.0, 1e9])), points[1989..]);
         assert_eq!(simplified(&points, Some([-5.0, -1.0])), points[..1]);

@@ -15,9 +15,9 @@ use crate::base::format;
 const COLUMNS: usize = 2;
 /// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
-/// Relative change in zoom per point of scrolling.
+/// Relative change in a plot's zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
-/// Spacing, in points, at which grid lines are as bright as text; more closely spaced lines are fainter.
+/// Spacing of grid lines, in points, at which they reach full brightness; closer grid lines are fainter.
 const GRID_FADES: f32 = 3000.0;
 /// Width reserved for the number labels beside the y axis, in points.
 const NUMBER_WIDTH: f32 = 64.0;
@@ -43,7 +43,7 @@ pub struct Plots {
 struct Lines {
     /// Points (simulated time, value) of each quantity in [`QUANTITIES`].
     points: Vec<Vec<[f64; 2]>>,
-    /// Time of the last update, in seconds of egui's clock.
+    /// Time at which the points were last copied, in seconds of egui's clock.
     at: f64,
     /// Simulated times of the first and last recorded rows.
     times: [f64; 2],
@@ -52,7 +52,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Copies the points from the history if an update is due.
+    /// Copies the plotted points from the history if an update is due.
     fn update(&mut self, ctx: &egui::Context, history: &History) {
         let now = ctx.input(|input| input.time);
         let (is_another, is_due) = (history.scene != self.scene, (now - self.at).abs() >= INTERVAL);
@@ -137,7 +137,7 @@ fn placeholder(ui: &mut egui::Ui, (quantity, text): (&Quantity, &str), cell: Vec
     });
 }
 
-/// Shows one plot, with its label and its latest value above the axes.
+/// Shows the plot of one quantity, with its label and its latest value above the axes.
 fn plot(
     ui: &mut egui::Ui,
     quantity: &Quantity,
@@ -145,7 +145,7 @@ fn plot(
     (cell, [from, to], resets): (Vec2, [f64; 2], bool),
 ) {
     let accent = theme::of(ui).accent;
-    // Drawing the axis decides whether its labels are differences, so the title changes one frame later.
+    // The title changes one frame late, because drawing the axis decides whether its labels are differences.
     let (differs, differs_id) = (Cell::new(false), egui::Id::new(("differs", quantity.key)));
     let (low, high) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), [_, value]| {
         (low.min(*value), high.max(*value))

@@ -1,4 +1,4 @@
-//! Sparkline in the overlay: a value that the mode reports for each step since the scene began.
+//! Sparkline in the overlay: a small chart of a value that the simulation mode reports for each step.
 
 use egui::{Align, Layout, RichText, Sense, Shape, Stroke, pos2, vec2};
 
@@ -10,7 +10,7 @@ use crate::base::format;
 /// Height of the sparkline, in points.
 const HEIGHT: f32 = 44.0;
 
-/// Shows a small chart of the values that the mode has reported, one per step, if there are any.
+/// Shows a small chart of the values that the simulation mode has reported, one per step, if any.
 pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
     let Some(series) = &model.config.mode.info().series else { return };
     let points = &model.stats.series;

@@ -1,4 +1,4 @@
-//! Choice of the palette: a button with its colours for each palette.
+//! Palette chooser: one button per colour palette, filled with the palette's colours.
 
 use egui::{Color32, CornerRadius, Mesh, Sense, Stroke, StrokeKind, WidgetInfo, WidgetType, vec2};
 
@@ -11,7 +11,7 @@ use crate::base::params::{Choice, Opt};
 /// Number of colour steps in a palette's swatch.
 const STEPS: usize = 12;
 
-/// Shows a button for each palette; `index` is the index of the chosen palette.
+/// Shows a button for each colour palette; `index` is the index of the chosen palette.
 pub(super) fn show(ui: &mut egui::Ui, out: &mut Collector, index: &mut usize) {
     ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
     ui.horizontal_wrapped(|ui| {

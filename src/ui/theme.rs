@@ -32,7 +32,7 @@ pub(super) struct Colours {
     shadow: Color32,
     /// Opacity, from 0 to 1, of the background behind text over the picture.
     veil: f32,
-    /// Colours for the lines of a chart, chosen so that colour-blind people can distinguish them (after Okabe and Ito, 2008).
+    /// Colours (0xRRGGBB) of a chart's lines, which colour-blind people can tell apart (after Okabe and Ito, 2008).
     lines: [u32; 8],
 }
 
@@ -92,7 +92,7 @@ pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
-/// Returns the colours for markers drawn over the picture, which is dark in both themes.
+/// Returns the colours for markers over the picture: those of the dark theme, because the picture is always dark.
 pub(super) fn on_picture() -> &'static Colours {
     &DARK
 }
@@ -103,7 +103,7 @@ fn colours(dark: bool) -> &'static Colours {
 
 /// Horizontal and vertical gap between controls, in points.
 pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
-/// Width of the label column, in points.
+/// Width of the panel's column of labels, in points.
 pub(super) const LABEL_WIDTH: f32 = 92.0;
 /// Width of the number field beside a slider, in points.
 pub(super) const NUMBER_WIDTH: f32 = 78.0;
@@ -119,7 +119,7 @@ pub(super) fn apply(ctx: &egui::Context) {
             spacing(&mut style.spacing);
             visuals(&mut style.visuals, colours);
             style.explanation_tooltips = false;
-            // Labels react to clicks; selecting their text would interfere.
+            // Labels react to clicks, which text selection would intercept.
             style.interaction.selectable_labels = false;
             style.interaction.tooltip_delay = 0.5;
         });

@@ -23,7 +23,7 @@ pub struct Toasts {
 }
 
 impl Toasts {
-    /// Shows `text` for a few seconds, replacing any previous toast.
+    /// Shows `text` as a toast for a few seconds, replacing any previous toast.
     pub(super) fn say(&mut self, text: impl Into<String>) {
         self.toast = Some((text.into(), None));
     }

@@ -1,4 +1,4 @@
-//! Widgets that the panel is made of: labelled rows, buttons, chips and checkboxes.
+//! Widgets of the panel: labelled rows, buttons, chips and checkboxes.
 
 use egui::{
     Align, Button, CollapsingHeader, Label, Layout, Response, RichText, Sense, Stroke, WidgetInfo,
@@ -137,7 +137,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     }
 }
 
-/// A button for one of several options. The user picks one option from a row of such buttons.
+/// A chip: the button for one option in a row of buttons from which the user picks one.
 pub(super) struct Chip<'a> {
     /// Text on the button.
     pub name: &'a str,

@@ -1,4 +1,4 @@
-//! Bloom: bright light that spreads over its surroundings. The picture is scaled down repeatedly and added back.
+//! Bloom: a glow around bright areas, made by scaling the picture down repeatedly and adding the blurred copies back.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::base::error::Result;
 
 /// Number of downscaled pictures that make up the bloom; each has half the width and height of the previous one.
 const LEVELS: usize = 6;
-/// Share of each downscaled picture's light that comes from the smaller ones.
+/// Fraction of the light in each downscaled picture that comes from the next smaller picture.
 const SPREAD: f32 = 0.66;
 
 /// Computes bloom: the glow around the bright areas of a picture.
@@ -36,7 +36,7 @@ impl Bloom {
         })
     }
 
-    /// Computes the bloom around the bright parts of `light`, a picture of bodies drawn in the given shape.
+    /// Computes the bloom around the bright parts of `light`, a picture of bodies that are drawn as `shape`.
     pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
         let size = half(light.dimensions());
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {

@@ -1,4 +1,4 @@
-//! An orbit camera: it turns about a target, zooms, and frames the bodies.
+//! Orbit camera, which turns about a target, zooms, and frames the bodies.
 //!
 //! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*, with x to the
 //! right and y downwards. A cursor's position is relative to the centre of the viewport.
@@ -41,7 +41,7 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Returns the default camera for the given shape. A flow is viewed from directly above.
+    /// Returns the default camera for bodies of the given shape. The tracers of a flow are viewed from directly above.
     pub fn facing(shape: Shape) -> Self {
         match shape {
             Shape::Glow | Shape::Spheres { .. } => Self::default(),
@@ -99,12 +99,12 @@ impl Camera {
         }
     }
 
-    /// Pans by `(dx, dy)` viewport heights, so that the point of the target's plane under the cursor follows a drag.
+    /// Pans by `(dx, dy)` viewport heights, so that the point under the cursor at the target's distance follows a drag.
     pub fn pan(&mut self, dx: f32, dy: f32) {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance by `factor` and keeps the point in the target's plane under the `cursor` in place.
+    /// Multiplies the distance by `factor`, and keeps the point under the `cursor` at the target's distance in place.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -172,13 +172,13 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the offset from the target to the point of its plane that appears `(x, y)` viewport heights from the centre.
+    /// Returns the vector from the target to the point of its screen-parallel plane shown at `(x, y)` viewport heights.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
     }
 
-    /// Moves the target; ignores positions that are not finite.
+    /// Moves the camera's target to `target`; ignores positions that are not finite.
     fn look_at(&mut self, target: Vec3) {
         if target.is_finite() {
             self.target = target.clamp(Vec3::splat(-1e18), Vec3::splat(1e18));

@@ -32,8 +32,8 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Fraction of the distance to the new range that each end of the colour map moves per upload: large outwards, so that new
-/// values soon fit, and small inwards, so that colours stay steady while bodies come and go.
+/// Fraction of the way to a new value that each end of the colour map moves per upload: a large one outwards, so that
+/// new values soon fit, and a small one inwards, so that colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
 /// Minimum number of bodies at which several threads share the copying. One thread does not saturate the memory bandwidth: on
@@ -56,7 +56,7 @@ pub(super) struct Cloud {
     pub buffers: Option<Buffers>,
     /// Buffers of the previous bodies, which OpenGL may still read. Each upload swaps the two sets of buffers.
     spare: Option<Buffers>,
-    /// Values at the ends of the colour map.
+    /// Values of [`Points::values`] at the low and high ends of the colour map.
     pub value_range: [f32; 2],
 }
 
@@ -71,7 +71,7 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If `alike` is set, the colour map's range moves smoothly to `value_range`; otherwise it jumps.
+    /// Replaces the bodies. If `alike` is set, the colour range moves smoothly to `value_range`; otherwise it jumps.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
@@ -94,7 +94,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// Replaces the colour map with the one for `palette`.
+    /// Replaces the colour map with the colours of `palette`.
     pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
         self.palette = palette_texture(&self.context, palette)?;
         Ok(())

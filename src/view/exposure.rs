@@ -1,4 +1,4 @@
-//! Measures the brightness of the light on the graphics card; the result is never read back.
+//! Measures the brightness of a picture on the graphics card, without reading the result back.
 
 use std::rc::Rc;
 

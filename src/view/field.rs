@@ -1,4 +1,4 @@
-//! The image of a flow, in the plane of its tracers and behind them.
+//! Draws the image of a fluid flow in the plane z = 0, behind the tracer particles.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -14,14 +14,14 @@ use super::opengl::{BACKGROUND, graphics, source};
 use crate::base::error::Result;
 use crate::base::flow::{Image, Tones};
 
-/// Holds and draws the image of a flow.
+/// Image of a fluid flow, drawn behind the tracer particles.
 pub(super) struct Field {
     context: Rc<Context>,
     program: Program,
     /// The current image of the flow; `None` if there is no image.
     pub texture: Option<Texture2d>,
     tones: Tones,
-    /// Values of the image at the two ends of the colour map.
+    /// Values of the flow's image at the low and high ends of the colour map.
     range: [f32; 2],
 }
 
@@ -32,7 +32,7 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image. If `alike` is set, the colour map's range moves smoothly to the new range; otherwise it jumps.
+    /// Replaces the flow's image. If `alike` is set, the colour range moves smoothly to a new one; otherwise it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {

@@ -1,4 +1,4 @@
-//! Full-screen programs, which run for every pixel of a surface or of a rectangle.
+//! Runs shader programs for every pixel of a surface or of a rectangle, and creates textures to draw into.
 
 use std::rc::Rc;
 

@@ -1,14 +1,14 @@
-//! Computes the camera distance that shows the bodies. A few escaping bodies have no effect.
+//! Computes the camera distance at which the bodies are in view, ignoring a few escaping bodies.
 
 use glam::{DVec3, Vec3};
 
 use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
 
-/// Minimum share of the bodies to show.
+/// Minimum fraction of the bodies that the camera must show.
 const SHARE: f64 = 0.9;
-/// Largest factor by which the distance may grow to show all bodies instead of only [`SHARE`] of them.
+/// Largest factor by which the camera distance may grow to show all bodies instead of only [`SHARE`] of them.
 const REACH: f64 = 1.15;
-/// Factor by which the distance grows to leave a margin around the bodies.
+/// Factor by which the camera distance grows to leave a margin around the bodies.
 const MARGIN: f64 = 1.05;
 /// Maximum number of bodies that framing considers; if there are more, it takes a sample.
 const SAMPLE: usize = 16_384;

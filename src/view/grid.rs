@@ -1,4 +1,4 @@
-//! Draws a grid in the plane z = 0 and the axes over the picture.
+//! Draws the coordinate axes, and a grid in the plane z = 0, over the picture.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::fill::{fill, pixels};
 use super::opengl::{OVER, source};
 use crate::base::error::Result;
 
-/// Draws the axes, and a grid in the plane z = 0.
+/// Draws the coordinate axes, and a grid in the plane z = 0.
 pub(super) struct Grid {
     program: Program,
 }

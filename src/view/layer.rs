@@ -1,4 +1,4 @@
-//! An overlay, such as the panel. It is painted only when it changes, and drawn over each picture.
+//! An overlay, such as the panel: painted only when it changes, but drawn over every picture.
 
 use std::rc::Rc;
 

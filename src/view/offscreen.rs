@@ -71,7 +71,7 @@ impl Canvas {
         self.render_raw(draw).map(RawPicture::into_picture)
     }
 
-    /// Calls `draw` like [`Canvas::render`], but returns the pixels unconverted, for [`RawPicture::into_picture`].
+    /// Calls `draw` like [`Canvas::render`], but returns the pixels unconverted; see [`RawPicture::into_picture`].
     pub(crate) fn render_raw(
         &self,
         draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>,
@@ -127,7 +127,7 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
         .with_surface_type(ConfigSurfaceTypes::empty())
         .with_api(Api::OPENGL)
         .build();
-    // SAFETY: the template names no native window.
+    // SAFETY: the configuration template refers to no native window.
     let config = unsafe { display.find_configs(template) }?
         .next()
         .ok_or(glutin::error::ErrorKind::NotSupported("no configuration"))?;
@@ -135,7 +135,7 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
     let attributes = ContextAttributesBuilder::new()
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(None);
-    // SAFETY: the attributes name no native window, and the configuration is of this display.
+    // SAFETY: the attributes refer to no native window, and the configuration belongs to this display.
     unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
 }
 

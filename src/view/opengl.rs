@@ -18,7 +18,7 @@ pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 /// Picture height, in pixels, at which sprites and trails have their nominal sizes.
 const REFERENCE_HEIGHT: f32 = 800.0;
 
-/// Returns the factor that converts sizes at the reference height to sizes in a picture of the given height.
+/// Returns the factor that converts sizes at the reference height to sizes in a picture of `height` pixels.
 pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
 }

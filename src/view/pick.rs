@@ -14,7 +14,7 @@ impl Camera {
         self.projector()(place)
     }
 
-    /// Returns a function that is equivalent to [`Self::project`] but faster for many points.
+    /// Returns a function that projects points like [`Self::project`], but faster if there are many points.
     fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
         let view_projection = self.view_projection(1.0);
         move |place| {

@@ -28,7 +28,7 @@ impl Glow {
         self.typical_mass = typical_mass(positions);
     }
 
-    /// Adds the light of the bodies to `surface`. If `hides` is set, skips bodies without mass.
+    /// Draws the glowing bodies by adding their light to `surface`. If `hides` is set, skips bodies without mass.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -16,7 +16,7 @@ use crate::base::look::{self, Look};
 /// Weight of the bloom at full strength, relative to the light of the bodies.
 const BLOOM: f32 = 4.0;
 
-/// A renderer that holds the uploaded bodies and draws them as any camera sees them.
+/// Renderer that holds the uploaded bodies and draws them from the viewpoint of any camera.
 pub struct View {
     look: Look,
     is_software: bool,
@@ -198,7 +198,7 @@ impl View {
         self.look.auto_exposure && self.shape == Shape::Glow
     }
 
-    /// Returns the weight of the bloom. The weight is lower for a flow, because its many tracers would blur into a fog.
+    /// Returns the weight of the bloom. A flow has a lower weight, so that its many tracers do not blur into a fog.
     fn bloom_share(&self) -> f32 {
         let of_all = if matches!(self.shape, Shape::Tracers { .. }) { 0.2 } else { 1.0 };
         BLOOM * of_all * self.look.bloom_strength

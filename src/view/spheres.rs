@@ -12,7 +12,7 @@ use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
 use crate::base::error::Result;
 use crate::base::look::Look;
 
-/// Minimum radius of a ball in pixels; smaller balls would fall between pixels.
+/// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
 const LEAST_RADIUS: f32 = 0.75;
 
 /// Draws the bodies and the planet as balls.

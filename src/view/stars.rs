@@ -23,7 +23,7 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// Draws the stars in the background.
+/// Draws faint background stars.
 pub(super) struct Stars {
     program: Program,
     all: VertexBuffer<Star>,

@@ -47,7 +47,7 @@ impl Target {
         Ok(())
     }
 
-    /// Clears the target and returns it as a surface for glows.
+    /// Clears the target and returns it as a surface for drawing glows.
     pub(super) fn light(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut light = SimpleFrameBuffer::new(&self.context, &self.light)
             .map_err(graphics("draw into a half-float texture"))?;
@@ -55,7 +55,7 @@ impl Target {
         Ok(light)
     }
 
-    /// Clears the target and its depth buffer, which holds reciprocal depth, and returns the target as a surface for balls.
+    /// Clears the target and its reciprocal-depth buffer, and returns them as a surface for drawing balls.
     pub(super) fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
             .map_err(graphics("draw into a half-float texture with depth"))?;
@@ -106,9 +106,9 @@ pub(super) struct ToneMapping<'a> {
     pub stops: f32,
     /// Measured brightness for automatic exposure (see `shaders/tonemap.vert`); `None` if the exposure is fixed.
     pub measured: Option<&'a Texture2d>,
-    /// Bloom texture and its weight; `None` for a picture without bloom.
+    /// Bloom (glow) texture and its weight; `None` for a picture without bloom.
     pub bloom: Option<(&'a Texture2d, f32)>,
-    /// Whether to blend the picture with the existing pixels instead of painting on the background colour.
+    /// Whether to blend the picture with the pixels already on the surface instead of with the background colour.
     pub over: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Trails: strips between the positions of the bodies in earlier pictures, which the graphics card stores.
+//! Trails behind moving bodies: strips through the bodies' past positions, which are stored on the graphics card.
 
 use std::rc::Rc;
 
@@ -22,10 +22,10 @@ use crate::base::look::Look;
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// Maximum number of segments in one trail; more segments would not look smoother.
 const MOST: usize = 96;
-/// Half the width of a trail in pixels, for a picture of the reference height.
+/// Half the width of a trail in pixels, for a picture of the height `opengl::REFERENCE_HEIGHT`.
 const WIDTH: f32 = 0.7;
 
-// SAFETY: four floats without padding, as a texture of four floats reads them.
+// SAFETY: a `Body` is four floats without padding, the layout of a texel of four floats.
 unsafe impl TextureBufferContent for Body {
     fn get_type() -> TextureBufferContentType {
         TextureBufferContentType::F32F32F32F32
@@ -46,15 +46,15 @@ pub(super) struct Trails {
 /// Past positions of the bodies, in a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Bodies of the latest picture, kept in the graphics card's memory because each corner of a segment reads them.
+    /// Copy of the current bodies in the graphics card's memory, because each corner of a trail segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
-    /// Positions are recorded once every `stride` pictures.
+    /// Number of pictures from one recording of positions to the next.
     stride: usize,
     newest: usize,
     filled: usize,
-    /// Number of pictures since positions were last recorded.
+    /// Number of pictures drawn since positions were last recorded.
     since: usize,
 }
 
@@ -75,7 +75,7 @@ impl Trails {
         self.past = None;
     }
 
-    /// Copies the bodies of a new picture within the graphics card's memory, for trails that span `span` pictures.
+    /// Records the bodies of a new picture, in graphics memory, for trails that span `span` pictures.
     pub(super) fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
         let bodies = cloud.count();
         if span < 1.0 || bodies == 0 || self.are_too_many(bodies) {
@@ -121,7 +121,7 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the light of the trails to `surface`. Trails of balls are hidden by nearer balls. See `opengl::scale` for `scale`.
+    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. See `opengl::scale` for `scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -138,7 +138,7 @@ impl Trails {
         let (is_solid, jump) = match shape {
             Shape::Glow => (false, f32::INFINITY),
             Shape::Spheres { .. } => (true, f32::INFINITY),
-            // A tracer that leaves the flow at one side enters at the other.
+            // A tracer that leaves the flow at one side re-enters at the other; its trail must not cross the flow.
             Shape::Tracers { half } => (false, half[0].min(half[1])),
         };
         let pieces = past.filled.min((look.trails as usize).div_ceil(past.stride) + 1).min(MOST);

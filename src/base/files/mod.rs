@@ -12,8 +12,8 @@ pub use self::output::{Draft, Name, Names, OutputFile};
 pub(crate) use self::toml::from_toml;
 use crate::base::error::{Error, Result};
 
-/// Opens a file named by the user, and returns the file and its length. Rejects pipes and devices, which may block or never
-/// end, and files larger than `most` bytes. Error messages refer to the expected content as `what`, such as "a picture".
+/// Opens a file named by the user; returns the file and its length. Rejects pipes and devices, which may block or never
+/// end, and files larger than `most` bytes. Error messages call the expected content `what`, such as "a picture".
 pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     let regular = |there: &fs::Metadata| match there.is_file() {
         true => Ok(()),
@@ -24,7 +24,7 @@ pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
         // Checked before opening, because opening a device can have effects.
         regular(&fs::metadata(path)?)?;
         let mut options = File::options();
-        // The file may have been replaced by a pipe, whose opening would wait for a writer.
+        // The file may have been replaced by a pipe. O_NONBLOCK avoids waiting until a writer opens the pipe.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
         let file = options.read(true).open(path)?;
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     try_open().map_err(Error::io("read", path))
 }
 
-/// Like [`read_bounded`], but returns `None` if the file does not exist.
+/// Reads a whole file of at most `most` bytes, like [`read_bounded`]. Returns `None` if the file does not exist.
 pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
     match read_bounded(path, most, what) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -46,7 +46,7 @@ pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Ve
     }
 }
 
-/// Reads a whole file. Fails if the file is larger than `most` bytes, or becomes larger while being read. For `what`, see [`open`].
+/// Reads a whole file. Fails if it has more than `most` bytes or grows beyond this limit. For `what`, see [`open`].
 pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();

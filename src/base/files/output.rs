@@ -16,7 +16,7 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Checks that the file `path` can be written, so that a bad path is reported before any long computation. Leaves no file behind.
+    /// Checks that `path` can be written, to report a bad path before a long computation. Leaves no file behind.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be written.
@@ -31,7 +31,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the file by calling `write`. Replaces an existing file only once the new one is complete; writes directly to a pipe or device.
+    /// Writes the file with `write`. Replaces an existing file only at the end; writes directly to pipes and devices.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if writing fails; in that case, an existing file is left unchanged.
@@ -46,14 +46,14 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Writes `contents` to a new file, which replaces any existing file once it is complete. Rejects pipes and devices.
+    /// Writes `contents` to a new file, and then replaces any existing file with it. Rejects pipes and devices.
     pub(crate) fn replace(self, contents: &[u8]) -> Result<()> {
         let draft = self.draft()?;
         draft.file()?.write_all(contents).map_err(draft.error())?;
         draft.keep()
     }
 
-    /// Creates a file to be written in pieces or by another program. An existing file is replaced only once the new one is complete.
+    /// Creates a draft, to be written in pieces or by another program. `Draft::keep` then replaces any existing file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or if the path is a pipe or device.
@@ -87,8 +87,8 @@ impl Draft {
         self.file.file().try_clone().map_err(self.error())
     }
 
-    /// Sets up `command` to start a program that writes the file, and returns the path that the program must write to. If the
-    /// file has no name yet, the path refers to the program's standard output.
+    /// Prepares `command`, a program that will write the file, and returns the path for the program to write to. If the
+    /// file has no name yet, this path refers to the program's standard output.
     pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]
@@ -134,8 +134,8 @@ pub struct Name {
 }
 
 impl Names {
-    /// Reserves `stem.extension` or, if that is taken, the first free name among `stem-2.extension`, `stem-3.extension` and
-    /// so on. If `is_numbered` is true, reserves a pattern for numbered files such as `stem-%04d.extension` instead.
+    /// Reserves the first unused name among `stem.extension`, `stem-2.extension`, `stem-3.extension` and so on. If
+    /// `is_numbered` is true, reserves a pattern for numbered files such as `stem-%04d.extension` instead.
     pub fn free(&self, stem: &str, extension: &str, is_numbered: bool) -> Name {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut stems = (1u64..).map(|nth| if nth == 1 { stem.to_owned() } else { format!("{stem}-{nth}") });

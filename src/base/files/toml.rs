@@ -2,10 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-/// Maximum size of a TOML text in bytes, not counting strings and comments. Parsing needs about a hundred times as much memory.
+/// Maximum size of a TOML text, in bytes, without strings and comments. Parsing takes about 100 times this memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML, and rejects text larger than `MOST_STRUCTURE`. Errors contain the byte offset, if known, and a message.
+/// Parses TOML of at most `MOST_STRUCTURE` bytes. Errors contain the byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what =
@@ -35,8 +35,8 @@ fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
     None
 }
 
-/// Returns the length of the string at the start of `text`, including its quotes. An unclosed string ends at the end of the
-/// line; an unclosed multi-line string ends at the end of the file.
+/// Returns the length of the string at the start of `text`, including its quotes. An unclosed string ends at the end of
+/// the line; an unclosed multi-line string ends at the end of the file.
 fn string_len(text: &[u8]) -> usize {
     let quote = text[0];
     let is_long = text.starts_with(&[quote; 3]);

@@ -9,10 +9,10 @@ use tempfile::NamedTempFile;
 /// A file that is being written. If the program ends before the file is complete, the file is discarded.
 #[derive(Debug)]
 pub(super) enum Unfinished {
-    /// An unnamed file (`O_TMPFILE`, see open(2)), which the system discards when the program ends, even if it is killed by SIGKILL.
+    /// An unnamed file (`O_TMPFILE`, see open(2)), which the system discards when the program ends or is killed.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// A file with a temporary name, used where unnamed files are not available. If SIGKILL ends the program, the file stays behind.
+    /// A file with a temporary name, used where unnamed files are not available. If the program is killed, it remains.
     Named(NamedTempFile),
 }
 
@@ -70,7 +70,7 @@ mod nameless {
 
     use super::{folder_of, temporary};
 
-    /// Creates an unnamed file in `folder`. Returns `None` if the file system does not support unnamed files or /proc is missing.
+    /// Creates an unnamed file in `folder`. Returns `None` if the file system cannot do this or /proc is missing.
     pub(super) fn open(folder: &Path) -> Option<File> {
         let mut options = File::options();
         // The umask restricts the permissions, as for any new file.

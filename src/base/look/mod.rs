@@ -59,7 +59,7 @@ choice! {
 }
 
 impl Size {
-    /// Returns the next larger size if `larger` is true, otherwise the next smaller one; returns `self` if there is no such size.
+    /// Returns the next larger size if `larger` is true, otherwise the next smaller one; `self` if there is none.
     pub fn next(self, larger: bool) -> Self {
         let at = if larger { self.index() + 1 } else { self.index().saturating_sub(1) };
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)

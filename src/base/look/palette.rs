@@ -27,14 +27,14 @@ choice! {
 /// An sRGB colour: red, green and blue from 0 to 255.
 pub type Srgb = [u8; 3];
 
-/// Colours of the colour map `dusk` as `0xRRGGBB`, at equal steps of L* from 46 to 97.
+/// Colours of the map `dusk` as `0xRRGGBB`, at equal steps of the lightness L* from 46 to 97.
 const DUSK: [u32; 7] = [0x3d5afe, 0x9668f6, 0xe9708c, 0xff9350, 0xffb75a, 0xffd78a, 0xfff6dd];
 
-/// Colours of the colour map `ice` as `0xRRGGBB`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
+/// Colours of the map `ice` as `0xRRGGBB`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
 const ICE: [u32; 7] = [0x3d5ed7, 0x397de0, 0x3b9ce5, 0x44baeb, 0x69d5ee, 0x9febf3, 0xe7fafb];
 
-// Matplotlib's maps (Smith and van der Walt, 2015, CC0), computed with Matt Zucker's polynomials (2019, CC0) at equal steps
-// from 0.25, 0.3, 0.4 and 0.41, respectively, to 1. Interpolation between these colours is off by at most two levels.
+// Matplotlib's maps (Smith and van der Walt, 2015, CC0), computed with Matt Zucker's polynomials (2019, CC0) at equal
+// steps from 0.25, 0.3, 0.4 and 0.41 to 1. Interpolated colours are off by at most two levels of 256.
 const VIRIDIS: [u32; 20] = [
     0x3d528c, 0x385d8e, 0x32678e, 0x2c718e, 0x277a8e, 0x22848d, 0x1f8d8c, 0x1f978a, 0x20a087, 0x26a983,
     0x2fb27d, 0x3bbb75, 0x4cc36a, 0x61cb5d, 0x79d14d, 0x94d83d, 0xb0dc2d, 0xcde120, 0xe7e41a, 0xfce720,

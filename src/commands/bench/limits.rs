@@ -10,13 +10,13 @@ use crate::modes::{Busy, ModeInfo};
 pub(super) struct Limits {
     /// Peak rates of arithmetic and memory access.
     pub(super) roofline: Roofline,
-    /// For each mode, a probe that measures the mode's highest possible speed.
+    /// For each mode, a small benchmark that measures the highest speed that the device can reach in this mode.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
 impl Limits {
-    /// Measures the device's peak rates of arithmetic and memory access, and the speed limit of each of `modes`. If a limit
-    /// cannot be measured, it stays unknown; only the first failure is printed.
+    /// Measures the device's peak rates of arithmetic and memory access, and the speed limit of each of `modes`. A
+    /// limit that cannot be measured stays unknown; only the first failure is printed.
     pub(super) fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
         let mut failures = Vec::new();
         let roofline = Roofline::measure(device, &mut |why| failures.push(why));

@@ -24,7 +24,7 @@ fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result
     Ok(config)
 }
 
-/// Warms up an engine: builds its kernels and estimates its speed. Returns the number of steps that take about `wanted` seconds.
+/// Builds an engine's kernels and estimates its speed. Returns the number of steps that take about `wanted` seconds.
 fn warm_up(engine: &mut Engine, wanted: f64) -> Result<u32> {
     // Some drivers finish compiling a kernel during its first run, which must not be timed.
     time(engine, 1)?;
@@ -62,7 +62,7 @@ impl Lap {
     }
 }
 
-/// Times the engines in turn, so that a change in the machine's speed affects them all equally. Calls `after` after each timing.
+/// Times the engines in turn, so that changes in the machine's speed affect all equally. Calls `after` each time.
 fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
     for _ in 0..repeats {
         for lap in &mut *laps {

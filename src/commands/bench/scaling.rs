@@ -17,7 +17,7 @@ use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of bursts to run before timing, while the devices' shares of the work settle.
+/// Maximum number of runs before timing, during which the program balances the work between the devices.
 const SETTLING: u32 = 200;
 
 /// Measured speed of a configuration on a given number of devices: one row of the printed table and of the JSON output.
@@ -90,7 +90,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the configurations to measure. If the user names no variants, each mode uses the variant that `auto` selects.
+/// Returns the configurations to measure. If the user names no variant, each mode uses the variant that `auto` selects.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     let ladders = ladders(&args.subject)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();

@@ -1,4 +1,4 @@
-//! `gravitile bench --tune`: searches for the fastest recipe, and stores it so that `auto` uses it.
+//! `gravitile bench --tune`: searches for the fastest kernel settings, and stores them for `auto` to use.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `gravitile bench`: measures the speed and the error of each variant, and compares the speeds with the limits of the device.
+//! `gravitile bench`: measures speed and error of each kernel variant, and compares the speed with the device's limits.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -25,10 +25,10 @@ use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{Busy, ModeInfo, Recipe, Variant};
 use crate::ui::ChartFormat;
 
-/// Smallest number of bodies in a chart of speed against number of bodies.
+/// Smallest number of bodies to measure for a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells used to compute the error of a variant. Computing them takes about a quarter of a second.
+/// Maximum number of body pairs or grid cells computed to find a kernel's error; takes about a quarter of a second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
@@ -43,28 +43,28 @@ struct Row {
     bodies: usize,
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
-    /// Number of steps per timing.
+    /// Number of simulation steps in each timed measurement.
     steps: u32,
     /// Median of the measured speeds, in steps per second.
     steps_per_second: f64,
-    /// Median speed in the unit of the mode. The key is the name of the unit: `interactions_per_second` or `mlups`.
+    /// Median speed, keyed by its unit, which depends on the simulation mode: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
     work_per_second: f64,
-    /// Speeds of the slowest and the fastest timing, in the unit of `speed`.
+    /// Lowest and highest measured speed, in the unit of `speed`.
     range: [f64; 2],
-    /// Relative error of the last step compared with the f64 reference, for a sample of bodies or cells.
+    /// Relative error of the last step for a sample of bodies or cells, compared with an f64 reference, if available.
     relative_error: Option<f64>,
     /// Hardware limit on the speed, in pairs or cells per second, or `None` if unknown.
     limit_per_second: Option<f64>,
     /// Median speed divided by the hardware limit; `None` if the limit is unknown.
     share_of_limit: Option<f64>,
-    /// Utilization of each part of the device; `None` if the peak speed is unknown.
+    /// Utilization of each hardware unit of the device; `None` if the device's peak speed is unknown.
     busy: Option<Busy>,
-    /// Name of the part of the device that limits the speed, if known.
+    /// Name of the hardware unit that limits the speed, if known.
     bound_by: Option<&'static str>,
-    /// Mean number of bodies per cell; `None` for variants without cells.
+    /// Mean number of bodies per cell of the collision grid; `None` for variants without this grid.
     bodies_a_cell: Option<f64>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     if rounds.iter().all(Vec::is_empty) && !skipped.is_empty() {
         return Err(skipped.swap_remove(0));
     }
-    // The other variants are measured even if one cannot run.
+    // If one variant cannot run, the remaining variants are still measured.
     skipped.iter().for_each(|why| eprintln!("skipped: {why}"));
     let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.has_limit));
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
@@ -168,8 +168,8 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     charts
 }
 
-/// Returns the configurations to measure for a given number of bodies. Adds an error to `skipped` for each configuration
-/// that the device does not support.
+/// Returns the configurations to measure for a given number of bodies. Leaves out configurations that the device does
+/// not support, and adds an error to `skipped` for each of them.
 fn configurations(
     args: &Bench,
     device: &Device,
@@ -205,14 +205,14 @@ fn configurations(
     Ok(configs)
 }
 
-/// Returns every combination of the values in `trials` for the knobs of `variant`.
+/// Returns every combination of the values in `trials` for the knobs (compile-time parameters) of `variant`.
 fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str, u32>> {
     let own = trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name));
     let own: Trials = own.cloned().collect();
     product(&own).into_iter().map(BTreeMap::from_iter).collect()
 }
 
-/// Times the configurations, and returns a row of results for each.
+/// Measures the speed and the error of each configuration, and returns one row of results per configuration.
 fn measure(args: &Bench, device: &Device, limits: &mut Limits, configs: Vec<Config>) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {

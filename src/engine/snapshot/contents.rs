@@ -9,14 +9,14 @@ use crate::modes::Extra;
 /// File name extension of snapshots.
 pub const EXTENSION: &str = "gravitile";
 
-/// A complete simulation: the visible scene, and the suspended scenes of the other modes.
+/// A saved simulation: the visible scene, and the scenes of other modes that the user switched away from.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Name and driver of the device that wrote the snapshot. Only this device can continue the simulation bit-identically.
+    /// Name and driver of the device that wrote the snapshot. Only this device can continue it bit-identically.
     pub device: [String; 2],
-    /// Camera as text, in the format of `Camera::to_words`; empty if none was stored.
+    /// Camera of the picture as text, in the format of `Camera::to_words`; empty if no camera was stored.
     pub view: String,
-    /// The visible scene, followed by the suspended scenes of other modes. Never empty.
+    /// Scenes in the snapshot: first the visible scene, then the suspended scenes of other modes. Never empty.
     pub runs: Vec<Run>,
 }
 
@@ -33,15 +33,15 @@ pub struct Run {
     pub is_edited: bool,
     /// Number of steps since the scene began.
     pub step: u64,
-    /// Simulated time since the scene began.
+    /// Simulated time since the scene began, in the units of the simulation.
     pub time: f64,
-    /// Reference energy for measuring the energy drift, if any.
+    /// Reference energy from which the energy drift is measured, if any.
     pub baseline: Option<f64>,
-    /// The bodies or the flow of the scene.
+    /// Current bodies or fluid flow of the scene.
     pub state: State,
     /// Data that the solver carries over from step to step in addition to `state`.
     pub extra: Extra,
-    /// Values recorded since the scene began, one per step, such as the mean speed of a fluid; may be empty.
+    /// Values recorded at each step since the scene began, such as the mean speed of a fluid; may be empty.
     pub series: Vec<f64>,
 }
 
@@ -49,18 +49,18 @@ pub struct Run {
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeRecord {
-    /// Name of the variant.
+    /// Name of the kernel variant.
     pub variant: String,
     /// Number of work-items in a work-group.
     pub work_group: usize,
-    /// Values of all compile-time parameters of the variant.
+    /// Values of all compile-time parameters of the kernel variant, by name.
     pub knobs: BTreeMap<String, u32>,
 }
 
 /// A short description of a snapshot, shown before it is opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Name of the mode.
+    /// Name of the simulation mode.
     pub mode: String,
     /// Title of the scene.
     pub title: String,

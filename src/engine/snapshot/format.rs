@@ -8,17 +8,17 @@
 //! | 8 | length of the uncompressed data |
 //! | rest | zlib data: length of the manifest (4 bytes), manifest, lists one after another |
 //!
-//! Numbers are little-endian. The manifest is TOML (see [`manifest`](super::manifest)) and states the length of each list.
+//! Numbers are little-endian. The manifest is TOML (see [`manifest`](super::manifest)) and contains the list lengths.
 //!
 //! # Limits on memory
 //! A small file can unpack to a large one, so a snapshot is read in this order:
 //! 1. The header states the uncompressed length. A length that does not fit the number of compressed bytes is refused.
 //! 2. The checksum of the file is checked, which needs no memory.
 //! 3. The manifest is unpacked, limited by [`Room::manifest`], and parsed.
-//! 4. The manifest states the number of bodies or cells. [`Manifest::check_lists`] refuses lists that do not fit these numbers or
-//!    the length of the file ([`Room::bodies`], [`Room::flows`]). Data that would shrink below these limits, such as a large fluid
-//!    at rest, is written without compression.
-//! 5. Each list is unpacked into memory of its length. If there is not enough memory, the list is refused with a message.
+//! 4. The manifest states the number of bodies or cells. [`Manifest::check_lists`] refuses lists that do not fit this
+//!    number or the file length ([`Room::bodies`], [`Room::flows`]). Data that would shrink below these limits, such as
+//!    a large fluid at rest, is written without compression.
+//! 5. Each list is unpacked into memory of its length. If there is not enough memory, an error is returned.
 
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -33,17 +33,17 @@ use super::room::{MOST_BYTES, Room};
 use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 
-/// Version of the file format. It is incremented whenever older programs can no longer read new files.
+/// Version of the snapshot file format, incremented whenever older programs can no longer read new files.
 pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
-/// Size of the magic bytes and the version, in bytes. The checksum follows.
+/// Size of the file's first two fields, the magic bytes and the version, in bytes. The checksum follows.
 const HEAD: usize = MAGIC.len() + 2;
 const COVERED: usize = HEAD + 4;
 const HEADER: usize = COVERED + 8;
 const _: () = assert!(cfg!(target_endian = "little"), "lists are written in the byte order of memory");
 
 impl Snapshot {
-    /// Writes the snapshot to `path` through a temporary file. If an error occurs, an existing file is left unchanged.
+    /// Writes the snapshot to `path` through a temporary file, so that an error leaves an existing file unchanged.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written or if `path` is a pipe or a device.
@@ -55,13 +55,13 @@ impl Snapshot {
     /// Reads a snapshot from the file `path`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is damaged, has a different format version, or holds impossible values.
+    /// Returns an error if the file cannot be read, is damaged, has another format version, or holds impossible values.
     pub fn load(path: &Path) -> Result<Self> {
         let (file, length) = files::open(path, MOST_BYTES, "a snapshot")?;
         decode(file, length, MOST_BYTES).map_err(|error| in_file(path, &error))
     }
 
-    /// Reads a summary from the beginning of the snapshot file `path`, without checking the rest of the file.
+    /// Reads a summary of a snapshot from the beginning of the file `path`, without checking the rest of the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is not a snapshot.
@@ -80,7 +80,7 @@ impl Snapshot {
         decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
     }
 
-    /// Returns the bytes that [`Snapshot::save`] would write.
+    /// Encodes the snapshot in the file format that [`Snapshot::save`] writes.
     ///
     /// # Errors
     /// Returns an error if the snapshot is too large.
@@ -89,7 +89,7 @@ impl Snapshot {
     }
 }
 
-/// Prefixes an error's message with the path of the file.
+/// Adds the file's path to the beginning of an error message.
 pub(super) fn in_file(path: &Path, error: &Error) -> Error {
     Error::Invalid(format!("{}: {error}", path.display()))
 }
@@ -117,7 +117,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
         // Writing to memory does not fail.
         written.map_err(|error| wrong(error.to_string()))
     };
-    // Checks that the file can be read again.
+    // Checks that the encoded snapshot can be read again.
     let check = |body: &[u8]| {
         let room = Room { packed: (body.len() - 8) as u64 };
         if text.len() as u64 > room.manifest() {
@@ -125,7 +125,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
         }
         manifest.check_lists(room)
     };
-    // Floating-point numbers hardly shrink, so a slow compression is not worth its time.
+    // Floating-point numbers compress badly, so slow compression is not worth the time.
     let mut body = pack(Compression::fast())?;
     if check(&body).is_err() {
         body = pack(Compression::none())?;
@@ -138,7 +138,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// The checksum, length and limits from the header of a snapshot file.
+/// Header of a snapshot file: checksum, uncompressed length, and limits derived from the file size.
 struct Header {
     crc: u32,
     /// Uncompressed length of the manifest and the lists, in bytes.
@@ -192,7 +192,7 @@ fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
     }
 }
 
-/// Decodes a snapshot file that is `file` bytes long. The uncompressed length must not exceed `most` bytes.
+/// Decodes a snapshot from a file of `file` bytes. The uncompressed length must not exceed `most` bytes.
 pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Result<Snapshot> {
     let Header { crc, length, room } = Header::read(&mut input, file, most)?;
     let io = |error: std::io::Error| wrong(format!("the snapshot cannot be read: {error}"));
@@ -231,7 +231,7 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
         return Err(wrong(format!("the snapshot is damaged: its description is too large ({count} bytes)")));
     }
     let mut text = Vec::new();
-    // Memory grows with the data that arrives, not with the stated length.
+    // Memory grows with the data read so far, not with the stated length, which may be wrong.
     body.take(count).read_to_end(&mut text).map_err(cut_off)?;
     if text.len() as u64 != count {
         return Err(wrong("the snapshot is damaged: the end of its description is missing"));

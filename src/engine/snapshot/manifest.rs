@@ -22,7 +22,7 @@ use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
 use crate::scene::{self, Origin, Scene, file};
 
-/// The manifest of a snapshot: everything except its lists of numbers.
+/// The manifest of a snapshot file: all of its contents except long lists of numbers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
@@ -30,7 +30,7 @@ pub(super) struct Manifest {
     driver: String,
     view: String,
     runs: Vec<RunManifest>,
-    /// Name and length in bytes of each list, in order.
+    /// Name and length, in bytes, of each list of numbers that follows the manifest, in file order.
     lists: Vec<(String, u64)>,
 }
 
@@ -41,7 +41,7 @@ struct RunManifest {
     /// Name of the scene.
     scene: String,
     title: String,
-    /// Text of the scene file without its bodies and walls; empty for a built-in scene.
+    /// Text of the scene's file, without bodies and walls; empty for a built-in scene.
     file: String,
     params: BTreeMap<String, String>,
     variant: Option<String>,
@@ -54,16 +54,16 @@ struct RunManifest {
     generated: Option<usize>,
     #[serde(rename = "touched", default, skip_serializing_if = "std::ops::Not::not")]
     is_edited: bool,
-    /// Number of bodies or cells.
+    /// Number of bodies or grid cells in the scene.
     size: usize,
     step: u64,
     time: f64,
     baseline: Option<f64>,
-    /// Grid of a flow; `None` for bodies.
+    /// Grid of a fluid flow; `None` for a scene of bodies.
     grid: Option<GridManifest>,
-    /// Grid of the scene's own walls; `None` if the scene defines no walls.
+    /// Grid of the walls that the scene defines; `None` if the scene defines no walls.
     walls: Option<GridManifest>,
-    /// Makes reading fail on unknown keys; needed because serde cannot combine `deny_unknown_fields` with `flatten`.
+    /// Dummy field that rejects unknown keys, because serde cannot combine `deny_unknown_fields` with `flatten`.
     #[serde(flatten, skip_serializing, deserialize_with = "refuse_unknown")]
     _unknown: (),
 }
@@ -82,7 +82,7 @@ struct GridManifest {
     ny: usize,
     length: f32,
     step: u32,
-    /// Density of the fluid at rest; `None` in old files, which store full populations (`cells`) instead of `deviations` from rest.
+    /// Fluid density at rest; `None` in old files, which store full `cells` instead of `deviations` from rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<f32>,
 }
@@ -92,7 +92,7 @@ impl GridManifest {
         Self { nx: walls.nx, ny: walls.ny, length: walls.length, step, rest }
     }
 
-    /// Returns the number of cells, or `None` if the number is too large.
+    /// Returns the number of cells in the grid, or `None` if the number is too large.
     fn cells(&self) -> Option<usize> {
         self.nx.checked_mul(self.ny).filter(|cells| *cells <= MAX_CELLS)
     }
@@ -111,26 +111,26 @@ impl GridManifest {
     }
 }
 
-/// Function that reads a list with the given name and length in bytes into a boxed `Vec` of its elements.
+/// Function that reads a list with the given name and length (in bytes) into a boxed `Vec` of the list's elements.
 type ReadList = fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>;
 
-/// Required length of a list in a snapshot, and the function that reads the list.
+/// Allowed lengths of a list in a snapshot file, and the function that reads the list.
 struct Expected {
     bytes: RangeInclusive<u64>,
     read: ReadList,
-    /// Whether [`Room::flows`] limits the length of the list; otherwise [`Room::bodies`] does.
+    /// Whether the list belongs to a fluid flow, limited by [`Room::flows`], or to bodies, limited by [`Room::bodies`].
     is_flow: bool,
 }
 
 impl Expected {
-    /// Describes a list of values of type `T`; the number of values must lie in the range `count`.
+    /// Describes a list of values of type `T` whose number of values must lie in the range `count`.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
     }
 }
 
-/// Reads the list `name`, which is `bytes` bytes long. Reserves its memory first, but fills it only as data arrives.
+/// Reads the list `name` of `bytes` bytes from `input`. Reserves the memory at the start, but fills it as data arrives.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
     let no_memory = || wrong(format!("there is not enough memory for its data {name:?} ({bytes} bytes)"));
@@ -161,7 +161,7 @@ fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     list.map(|list| *list).ok_or_else(|| wrong(format!("it lacks the data {name:?}")))
 }
 
-/// Removes from `lists` the positions and velocities whose names start with `prefix`, and returns them as bodies.
+/// Removes the lists of positions and velocities with the name prefix `prefix`, and returns them as bodies.
 fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
@@ -173,11 +173,11 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(format!("the snapshot is invalid: {}", what.into()))
 }
 
-/// Name of a list, and its contents as bytes.
+/// A list of numbers in a snapshot file: its name, and its contents as bytes.
 type List<'a> = (String, Cow<'a, [u8]>);
 
 impl Manifest {
-    /// Returns the manifest and the lists of a snapshot.
+    /// Converts a snapshot into a manifest and the lists of numbers that follow it in the file.
     pub(super) fn of(snapshot: &Snapshot) -> Result<(Self, Vec<List<'_>>)> {
         let mut lists = Vec::new();
         let [device, driver] = snapshot.device.clone();
@@ -187,7 +187,7 @@ impl Manifest {
         Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
     }
 
-    /// Checks, before the lists are read, that they are consistent with their scenes and the file length. Returns their total length in bytes.
+    /// Checks the lengths of all lists against their scenes and the file length. Returns the total length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!(
@@ -224,7 +224,7 @@ impl Manifest {
         Ok(of_bodies.saturating_add(of_flows))
     }
 
-    /// Finds the scene that the list `name` belongs to. Returns the scene's index, the list's short name, and what the list must hold.
+    /// Finds the scene of the list `name`. Returns the scene's index, the list's short name and its expected contents.
     fn expected<'a>(&self, name: &'a str) -> Result<(usize, &'a str, Expected)> {
         let found = || {
             let (nth, list) = name.split_once('.')?;
@@ -237,7 +237,7 @@ impl Manifest {
         })
     }
 
-    /// Reads the lists and returns the snapshot. Call [`Manifest::check_lists`] first.
+    /// Reads the lists from `input` and returns the complete snapshot. Call [`Manifest::check_lists`] first.
     pub(super) fn read_snapshot(self, input: &mut impl Read) -> Result<Snapshot> {
         let mut lists: Vec<Lists> = self.runs.iter().map(|_| Lists::new()).collect();
         for (name, bytes) in &self.lists {
@@ -319,7 +319,7 @@ impl RunManifest {
         modes::find(&self.mode).ok_or_else(|| wrong(format!("unknown mode {:?}", self.mode)))
     }
 
-    /// Checks that the scene has a grid only if its mode simulates a flow, and that the number of cells matches the grid.
+    /// Checks that the scene has a grid only if its mode simulates a flow, and that its number of cells fits the grid.
     fn check_grid(&self) -> Result<()> {
         let (info, size) = (self.info()?, self.size);
         match (self.grid, info.work.matter) {
@@ -332,7 +332,7 @@ impl RunManifest {
         }
     }
 
-    /// Returns what the list `list` must hold, or `None` if this scene has no such list. Call [`RunManifest::check_grid`] first.
+    /// Returns the expected contents of `list`, or `None` if there is none. Call [`RunManifest::check_grid`] first.
     fn expected(&self, list: &str) -> Option<Expected> {
         let (info, size, is_flow) = (modes::find(&self.mode)?, self.size, self.grid.is_some());
         Some(match list {
@@ -359,7 +359,7 @@ impl RunManifest {
         })
     }
 
-    /// Returns the scene that the manifest and its lists describe.
+    /// Builds the scene with its state from this manifest and `lists`.
     fn run(self, lists: &mut Lists) -> Result<Run> {
         let config = self.config(lists)?;
         let state = self.state(&config, lists)?;
@@ -394,7 +394,7 @@ impl RunManifest {
         let start = self.scene(info, lists)?;
         let mut mode = info.try_mode_for(&start)?;
         for (key, text) in &self.params {
-            // A parameter that already has its value is skipped, because setting one of two coupled parameters changes the other.
+            // Skips parameters that already have their value, because setting a parameter may change a coupled one.
             if mode.values().get(key).is_none_or(|value| value.to_string() != *text) {
                 params::set(mode.as_mut(), key, text)?;
             }

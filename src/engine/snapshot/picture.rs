@@ -1,7 +1,7 @@
-//! PNG pictures that carry their simulation.
+//! PNG pictures with an embedded simulation.
 //!
-//! A private chunk before the end holds a [`Snapshot`] (`gvSt`) or the text of a scene file (`gvSc`). Other programs ignore
-//! these chunks. PNGs are untrusted: sizes are limited, and the contents are checked like those of snapshots and scene files.
+//! A private chunk before the end holds a [`Snapshot`] (`gvSt`) or the text of a scene file (`gvSc`). Other programs
+//! ignore these chunks. PNGs are untrusted: sizes are limited, and contents are checked like snapshots and scene files.
 
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
@@ -20,16 +20,16 @@ pub const PICTURE: &str = "png";
 pub const MOST_CARRIED: usize = 1 << 24;
 /// Maximum size of a picture file, in bytes.
 const MOST_BYTES: u64 = 1 << 32;
-/// Maximum uncompressed size of the simulation in a picture, in bytes.
+/// Maximum uncompressed size of the simulation embedded in a picture, in bytes.
 const MOST_UNPACKED: u64 = 1 << 26;
 
 const MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
 const SNAPSHOT: &[u8; 4] = b"gvSt";
 const SCENE: &[u8; 4] = b"gvSc";
-/// Length of the last chunk of a PNG, in bytes. The chunk has no data, only its length, name and checksum.
+/// Length of the final chunk of a PNG file, in bytes. This chunk has no data, only its length, name and checksum.
 const END: usize = 12;
 
-/// How much of a simulation a picture contains.
+/// Part of a simulation that is embedded in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// The picture contains the complete state of the simulation.
@@ -41,7 +41,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns a message about what the picture lacks, or `None` if it contains the complete state.
+    /// Returns a message about missing parts of the simulation, or `None` if the picture contains the complete state.
     pub fn note(self) -> Option<&'static str> {
         match self {
             Self::All => None,
@@ -58,9 +58,9 @@ impl Extent {
 /// A simulation read from a snapshot file or a picture.
 #[derive(Debug, Clone)]
 pub enum Carried {
-    /// A complete state, so that the simulation can continue where it stopped.
+    /// The complete state of a simulation, which can continue where it stopped.
     Snapshot(Box<Snapshot>),
-    /// A scene without a state, which starts from its first step.
+    /// A scene without a saved state, which starts from its first step.
     Scene(Box<Config>),
 }
 
@@ -124,7 +124,7 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
 }
 
-/// Embeds the visible scene of `snapshot` in `png`, with its state if there is room. Returns the new PNG and what it contains.
+/// Embeds the visible scene of `snapshot` in `png`, with its state if it fits. Returns the PNG and what was embedded.
 ///
 /// # Errors
 /// Returns an error if `png` is not a PNG.
@@ -158,7 +158,7 @@ fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
     }
 }
 
-/// Returns the scene with each path reduced to its file name, because folder names are private.
+/// Returns a copy of the scene with each file path reduced to the file name, because folder names are private.
 fn anonymous(run: &Run) -> Run {
     let mut run = run.clone();
     let scene = &run.config.start;

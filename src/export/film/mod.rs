@@ -17,8 +17,7 @@ use crate::base::params::{Choice, choice};
 /// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
-/// Maximum width and height, in pixels, of films, picture files and the window. Graphics drivers do not support larger
-/// pictures.
+/// Maximum width and height of films, picture files and the window, in pixels, as supported by graphics drivers.
 pub const MOST_SIDE: u32 = 16_384;
 
 choice! {
@@ -88,17 +87,17 @@ impl Format {
     }
 }
 
-/// A film that is being written. [`Film::finish`] moves the file to its final name. Dropping an unfinished film discards
-/// the file, but PNG files that were already written remain.
+/// A film that is being written. [`Film::finish`] moves the file to its final name. Dropping an unfinished film deletes
+/// the file, but keeps PNG files that were already written.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,
 }
 
 enum Writer {
-    /// Numbered PNG files. The fields are the file name pattern and the number of files written so far.
+    /// Numbered PNG files, with the file name pattern and the number of files written so far.
     Frames(Pattern, u32),
-    /// A GIF. `shown` is the number of pictures written so far, which determines the delay of the next picture.
+    /// A GIF file. `shown` is the number of pictures written so far, from which the next picture's delay is computed.
     Gif {
         encoder: gif::Encoder<BufWriter<File>>,
         draft: Draft,
@@ -154,8 +153,7 @@ impl Film {
     /// Appends a picture to the film. The picture must have the size of the film.
     ///
     /// # Errors
-    /// Returns an error if the size of `picture` differs from the film's size, or if writing fails. The error may contain a
-    /// message from `ffmpeg`.
+    /// Returns an error if the size of `picture` differs from the film's, or if writing to the file or `ffmpeg` fails.
     pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
         if picture.dimensions() != self.size {
             let ((w, h), (width, height)) = (picture.dimensions(), self.size);
@@ -189,7 +187,7 @@ impl Film {
     /// Writes the rest of the film and moves the file to its final name.
     ///
     /// # Errors
-    /// Returns an error if the rest of the film cannot be written. An existing file of the same name is then left unchanged.
+    /// Returns an error if the rest of the film cannot be written. An existing film of the same name is kept.
     pub fn finish(self) -> Result<()> {
         match self.writer {
             Writer::Frames(..) => Ok(()),
@@ -260,7 +258,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }
 
-/// Returns an error for a failure of `ffmpeg`. The message contains `reason` and the last line that `ffmpeg` printed.
+/// Returns an error for a failure of `ffmpeg`. The message contains `reason` and the last line of `ffmpeg`'s output.
 fn gave_up(reason: &str, words: &mut File) -> Error {
     let mut said = String::new();
     // If the message cannot be read, the error contains only the reason.
@@ -289,7 +287,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Parses a file name such as `name-%04d.png`. If the name has no pattern, numbers are inserted before its extension.
+    /// Parses a file name such as `name-%04d.png`. If the name has no pattern, numbers go before the extension.
     fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = name.rmatch_indices('%').find_map(|(at, _)| {

@@ -1,4 +1,4 @@
-//! Chooses the 256 colours of a picture in a GIF, and assigns one to each pixel.
+//! Reduces a picture to the 256 colours of a GIF: chooses the palette, and assigns a palette colour to each pixel.
 //!
 //! Colours are weighted by brightness as well as by area, because otherwise a dark sky would use up nearly all colours
 //! and leave none for the stars. The picture is dithered, so that areas keep their colour on average.
@@ -10,14 +10,14 @@ use image::RgbImage;
 
 /// Maximum number of colours in a GIF frame.
 const MOST: usize = 256;
-/// Number of leading bits compared in each colour channel. Colours that agree in these bits belong to the same shade.
+/// Number of leading bits per colour channel that identify a shade. Colours that agree in these bits are one shade.
 const BITS: u32 = 6;
-/// Exponent of the area in a shade's weight: 1 would make the weight proportional to the area, and 0 would ignore the area.
+/// Exponent of the pixel count in the weight of a shade (group of similar colours); 1 is linear, 0 ignores the count.
 const AREA_EXPONENT: f32 = 0.75;
-/// Fraction of a pixel's colour error that dithering passes on to neighbouring pixels. If it were 1, small errors in a
-/// smooth area would add up to visible dots.
+/// Fraction of a pixel's colour error that dithering passes on to neighbouring pixels. With 1, small errors in a smooth
+/// area would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Amount added to a shade's brightness (0 to 255) when its weight is computed, so that large dark areas keep some colours.
+/// Amount added to the brightness (0 to 255) that weights a shade, so that large dark areas keep some palette colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture with a palette of at most 256 colours.
@@ -29,7 +29,7 @@ pub(super) struct Indexed {
 }
 
 impl Indexed {
-    /// Converts a picture, exactly if it has at most 256 colours and approximately otherwise.
+    /// Converts a picture to indexed colours: exactly if it has at most 256 colours, otherwise approximately.
     pub(super) fn new(picture: &RgbImage) -> Self {
         exact(picture).unwrap_or_else(|| {
             let palette = choose(shades(picture));
@@ -38,7 +38,7 @@ impl Indexed {
     }
 }
 
-/// Converts a picture exactly, or returns `None` if the picture has more than 256 colours.
+/// Converts a picture to indexed colours without loss, or returns `None` if it has more than 256 colours.
 fn exact(picture: &RgbImage) -> Option<Indexed> {
     let mut places = BTreeMap::new();
     let mut pixels = Vec::with_capacity(picture.len() / 3);
@@ -54,7 +54,7 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours in the picture: their mean, and their weight in the choice of the palette.
+/// A group of nearly equal colours in the picture: the mean colour, and the weight in the choice of the palette.
 struct Shade {
     colour: Vec3,
     weight: f32,
@@ -65,7 +65,7 @@ fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
 
-/// Returns the shades of a picture. The weight of a shade grows with its brightness and, less than linearly, with its area.
+/// Groups the colours of a picture into weighted shades. Brightness and, less than linearly, area increase the weight.
 fn shades(picture: &RgbImage) -> Vec<Shade> {
     let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
     for pixel in picture.pixels() {
@@ -84,7 +84,7 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
 struct Group {
     shades: Vec<Shade>,
     mean: Vec3,
-    /// Weighted sums of the squared distances of the shades from their mean, along red, green and blue.
+    /// Weighted sum of the squared distances of the shades from `mean`, for each of red, green and blue.
     spread: Vec3,
 }
 
@@ -105,13 +105,13 @@ impl Group {
     }
 }
 
-/// Chooses the palette: repeatedly splits the group with the largest spread, up to 256 groups. Returns their mean colours.
+/// Chooses up to 256 palette colours: splits the group of shades with the largest spread until 256 groups exist.
 fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     let mut groups = vec![Group::new(shades)];
     while groups.len() < MOST {
         let spreads = groups.iter().map(|group| group.spread.element_sum()).enumerate();
         let Some((widest, spread)) = spreads.max_by(|(_, a), (_, b)| a.total_cmp(b)) else { break };
-        // No group can be split: each has a single shade.
+        // Stops when no group can be split because each has a single shade.
         if spread <= 0.0 || groups[widest].shades.len() < 2 {
             break;
         }
@@ -126,7 +126,7 @@ fn levels(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|level| level.round() as u8)
 }
 
-/// Returns the index of the palette colour that is nearest to the shade of `colour`.
+/// Returns the index of the palette colour nearest to `colour`, which is first rounded to the colour of its shade.
 fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     // Stretches the shade's darkest colour to the full range, so that black and white are exact.
     let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));
@@ -136,8 +136,8 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     nearest.map_or(0, |(place, _)| place as u8)
 }
 
-/// Assigns a palette colour to each pixel with Floyd–Steinberg dithering, which passes the pixel's error on to neighbouring
-/// pixels ("An adaptive algorithm for spatial grey scale", 1976). Processes every other row from right to left.
+/// Assigns a palette colour to each pixel. Uses Floyd–Steinberg dithering ("An adaptive algorithm for spatial grey
+/// scale", 1976), with every other row processed from right to left.
 fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
     let width = picture.width() as usize;
     let mut pixels = vec![0; picture.len() / 3];

@@ -1,4 +1,4 @@
-//! Lists that asteroid snapshots contain in addition to the bodies, with a check for each list.
+//! Lists that a snapshot of asteroids contains in addition to the bodies, with a check for each list.
 
 use std::any::Any;
 
@@ -9,19 +9,19 @@ use crate::modes::{CarriedList, Carries};
 
 /// Name of the list that holds the radius of each body, divided by the parameter `radius`.
 pub(super) const SIZES: &str = "sizes";
-/// Name of the list that holds the mass of each body. Unlike the state, it keeps the masses of bodies excluded as not finite.
+/// Name of the list that holds the mass of each body, including bodies that are excluded because of non-finite values.
 pub(super) const MASSES: &str = "masses";
-/// Name of the list that holds, for each body, the number of hits, the deepest overlap and the steps since the last hit.
+/// Name of the list that holds the number of hits, deepest overlap and steps since the last hit of each body.
 pub(super) const CONTACT: &str = "contact";
 /// Name of the list that holds the smallest and the largest size. A size is a radius divided by the parameter `radius`.
 pub(super) const RADII: &str = "radii";
 /// Name of the list that holds the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Value stored as the number of steps since the last hit for a body that has never been hit.
+/// Stand-in for the number of steps since the last hit of a body that has never been hit.
 pub(super) const NEVER: f32 = 1e9;
 
-/// Largest allowed relative deviation of a size from its expected value. It leaves room for a few rounding errors.
+/// Largest allowed relative deviation of a body's size from its expected size. Allows for a few rounding errors.
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[
@@ -59,8 +59,8 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// Checks that sizes are proportional to the cube roots of the masses, with the same factor for all bodies. The size of
-/// a body excluded as not finite may be NaN. A body without mass has size 0, or size 1 if no body had mass.
+/// Checks that sizes are proportional to the cube roots of the masses, with one factor for all bodies. The size may be
+/// NaN for a body with non-finite values. It is 0 for a body without mass, or 1 if no body had mass.
 fn sizes(with: &Carries, list: &[f32]) -> Checked {
     let (bodies, masses) = (with.bodies()?, with.other(MASSES)?);
     has(masses, bodies.len())?;
@@ -80,8 +80,8 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Checks the list that holds the smallest and the largest size. The range may also cover bodies that were later
-/// excluded as not finite. The largest size determines the width of cells in the variant `grid`.
+/// Checks the stored smallest and largest size, from which the variant `grid` derives the width of its cells. The range
+/// must include the sizes of all bodies; it may be wider because bodies may have been excluded since.
 fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());
@@ -95,7 +95,7 @@ fn radii(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Returns the smallest and the largest size among those that are finite and positive, or zeros if there are none.
+/// Returns the smallest and the largest of the finite, positive `sizes`, or zeros if there are none.
 pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
     let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
     let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);

@@ -1,4 +1,4 @@
-//! Solver of the variant `grid`: sorts bodies into cells by a hash of their positions and tests only neighbouring cells.
+//! Solver of the variant `grid`: sorts bodies into cells, hashed to buckets, and tests only neighbouring cells.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 const SCAN_GROUP: usize = 256;
 /// Number of bucket counts that one work-group of the prefix sum processes.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// Width of a cell divided by the largest diameter. It is above 1 so that, despite rounding, touching bodies are always in
-/// the same cell or in neighbouring cells.
+/// Width of a cell divided by the largest diameter. It is above 1 so that, despite rounding, touching bodies are always
+/// in the same cell or in neighbouring cells.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item, expressed as a number of pairs of bodies to test.
+/// Approximate cost of a work-item of the collision kernels, in equivalent tests of a pair of bodies.
 const COST: f64 = 64.0;
 
 /// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
@@ -22,7 +22,7 @@ pub(super) struct Cells {
     advance: Advance,
     kernels: [Kernel; 7],
     buckets: usize,
-    /// Differences in bucket number between neighbouring cells along y and along z.
+    /// Difference in bucket number between neighbouring cells: along y, then along z.
     strides: [u32; 2],
     count: Buffer<u32>,
     /// Index of the first body in each bucket, followed by the end of the last bucket.
@@ -39,7 +39,7 @@ impl Cells {
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
         let Setup { device, program, bodies, .. } = *setup;
         let buckets = bodies.next_power_of_two().max(SCAN_BLOCK);
-        // Makes room for one more block, for the end of the last bucket.
+        // The additional block holds the end of the last bucket.
         let counts = buckets + SCAN_BLOCK;
         let names =
             ["clear", "count_cells", "scan_blocks", "scan_sums", "scan_add", "queue_up", "sort_bodies"];
@@ -88,14 +88,14 @@ impl Cells {
         lane.whole(Pass::cheap(sort_bodies, &args, n))
     }
 
-    /// Returns the kernel arguments of a pass over the sorted bodies.
+    /// Returns the arguments of the kernels that find and resolve contacts between the sorted bodies.
     fn args<'a>(&'a self, pass: &ContactPass<'a>) -> Vec<Arg<'a>> {
         let sorted = [&self.x, &self.v].map(Arg::from);
         let lists = [(&self.start).into(), (&self.number).into()];
         [&pass.args(sorted)[..], &self.hash(pass.largest), &lists].concat()
     }
 
-    /// Returns the kernel arguments that map positions to buckets: cells per unit length, two strides and the number of buckets.
+    /// Returns the kernel arguments that map positions to buckets: cells per unit length, two strides, bucket count.
     fn hash(&self, radius: f32) -> [Arg<'_>; 4] {
         let [p, q] = self.strides;
         let per_cell = 1.0 / (2.0 * radius * SLACK).max(f32::MIN_POSITIVE);
@@ -124,8 +124,8 @@ impl Solver for Cells {
     }
 }
 
-/// Returns strides that put the 3 × 3 × 3 cells around any position into 27 different buckets. `buckets` must be a power of
-/// two and at least 1024.
+/// Returns bucket strides along y and z that put the 3 × 3 × 3 cells around any position into 27 different buckets.
+/// `buckets` must be a power of two and at least 1024.
 fn strides(buckets: u32) -> [u32; 2] {
     let differ = |[p, q]: [u32; 2]| {
         let bucket =

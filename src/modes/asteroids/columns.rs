@@ -1,4 +1,4 @@
-//! Solver of the variant `vector`, which runs the kernels of `kernels/asteroids/vector.cl`.
+//! Solver of the variant `vector`: runs the kernels of `kernels/asteroids/vector.cl`.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Assignment;
 
-/// Number of bodies that the inner loop of the kernel tests without a branch.
+/// Number of bodies that the kernel's inner loop tests without branching.
 const ROWS: usize = 64;
 /// Maximum number of contacts in the list of one body. A body with more contacts is tested against all bodies.
 const LISTED: usize = 32;
 
-/// Solver that tests each pair of bodies once and lists the pairs that touch. Each coordinate has its own column in memory.
+/// Solver that tests each pair of bodies once and lists touching pairs. Each coordinate is stored in a separate column.
 pub(super) struct Columns {
     advance: Advance,
     columns: Kernel,
     find: Kernel,
     collide: Kernel,
     bodies: usize,
-    /// Length of the columns: the number of bodies, rounded up to a multiple of `ROWS`.
+    /// Length of each column: the number of bodies, rounded up to a multiple of `ROWS`.
     rows: usize,
     column: Buffer<f32>,
     met: Buffer<u32>,
@@ -77,9 +77,9 @@ impl Solver for Columns {
         0..few.div_ceil(2).next_multiple_of(recipe.work_group)
     }
 
-    /// Queues part of the search for touching bodies and, after the last part, the first pass over the contact lists. With
-    /// several devices, it instead tests the bodies in this device's share against all other bodies, because lists of pairs
-    /// cannot be divided among devices.
+    /// Queues part of the search for touching bodies and, after the last part, the first pass over the contact lists.
+    /// With several devices, instead tests the bodies in this device's share against all other bodies, because lists of
+    /// pairs cannot be divided among devices.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
         if range.start == self.share(pass.assignment).start {
             self.fill(lane, pass)?;

@@ -1,4 +1,4 @@
-//! Applies edits to asteroids. A body keeps its size when other bodies are added or removed.
+//! Applies a user's edits to asteroids. Existing bodies keep their sizes when bodies are added or removed.
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use super::parameters::Asteroids;

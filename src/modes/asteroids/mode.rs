@@ -1,4 +1,4 @@
-//! The asteroids mode, as listed in the table of modes.
+//! Entry of the asteroids mode in the table of modes.
 
 use super::carried::CARRIES;
 use super::columns::Columns;
@@ -19,7 +19,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// The asteroids mode, as listed in the table of modes.
+/// Entry of the asteroids mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "asteroids",
     summary: "Solid bodies orbit a planet and collide.",
@@ -41,8 +41,8 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Asteroids::default()),
 };
 
-/// Returns the initial states for `check`: scenes in which few bodies touch, a box of overlapping bodies around a planet,
-/// and scenes with substeps.
+/// Returns the initial states for the command `check`: scenes in which few bodies touch, a box of overlapping bodies
+/// around a planet, and scenes with substeps.
 fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
     let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
         let mut starts = checks::of_bodies(info, &[scene])?;
@@ -105,7 +105,7 @@ impl Mode for Asteroids {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Keeps all lists, because they remain valid. The substep schedule stores the parameters that it depends on.
+    /// Does nothing: all lists remain valid when parameters change, and the substep schedule records its parameters.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {
@@ -117,8 +117,8 @@ impl Mode for Asteroids {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Memory per body: positions and velocities twice, and once more sorted or in columns; contacts; groups; the packed
-        // picture; the cell list or the list of touching pairs; the results of the first pass.
+        // Memory per body: positions and velocities twice, and once more sorted or in columns; contacts; groups; the
+        // packed picture; the cell list or the list of touching pairs; the results of the first pass.
         7 * size_of::<[f32; 4]>()
             + size_of::<f32>()
             + PackedPoints::BYTES_PER_BODY

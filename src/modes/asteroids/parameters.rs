@@ -71,10 +71,10 @@ impl Choice for Substeps {
 }
 
 impl Substeps {
-    /// Largest number of substeps in a step.
+    /// Maximum number of substeps in a step.
     pub const MOST: u32 = 64;
 
-    /// Returns the fixed number of substeps, or `None` for `auto`.
+    /// Returns the fixed number of substeps, or `None` if the number is chosen automatically.
     pub fn fixed(self) -> Option<u32> {
         match self {
             Self::Auto => None,

@@ -1,4 +1,4 @@
-//! Reference implementation of asteroids in f64. Kernel results are compared against its results.
+//! Reference implementation of asteroids in f64, with which kernel results are compared.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,27 +10,27 @@ use crate::base::edit::GravitySample;
 
 type Vector = glam::DVec3;
 
-/// Largest overlap that a resting contact keeps to carry a load, in units of g·dt².
+/// Depth to which a resting contact may stay overlapped to carry a load, in units of g·dt².
 const CARRIED: f64 = 50.0;
-/// Mass ratio above which the heavier body can undergo any number of impacts at once.
+/// Mass ratio above which the heavier body can take part in any number of impacts in one step.
 const HEAVIER: f64 = 16.0;
-/// Relative distance from a threshold below which f32 rounding may lead to a different decision.
+/// Relative distance from a threshold below which f32 and f64 may decide a comparison differently.
 const DOUBT: f64 = 1e-5;
 
-/// A time step of the whole system. Its result is computed on demand, one body at a time.
+/// One time step of the whole system. The result of each body is computed on demand.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
     radii: Vec<f64>,
     cells: Cells,
-    /// Cached results of the first pass, indexed by body.
+    /// Cached contact counts and fastest impact of each body, by body index.
     roles: RefCell<HashMap<usize, Role>>,
 }
 
-/// Partner of a contact: a body, or `None` for the planet.
+/// What a body touches: another body (its index), or `None` for the planet.
 type Partner = Option<usize>;
 
-/// A contact between a body and a partner, from the body's point of view.
+/// A contact of a body with a partner (another body or the planet).
 struct Contact {
     partner: Partner,
     /// Unit vector from the body to the partner.
@@ -42,18 +42,18 @@ struct Contact {
     slip: Vector,
     /// T0: amount to subtract from the approach speed so that it is −e·u after the step, where e is the restitution.
     bounce: f64,
-    /// T: like T0, but large enough to reduce the overlap as well.
+    /// T: amount to subtract from the approach speed so that the body rebounds and the overlap shrinks.
     hold: f64,
-    /// Acceleration due to the planet's gravity at the body or at the partner, whichever is larger.
+    /// Acceleration due to the planet's gravity, at the body or at its partner, whichever is larger.
     gravity: f64,
     is_impact: bool,
-    /// f: weight of a resting contact, from 0 to 1. Impacts and ineffective resting contacts have weight 0.
+    /// f: weight of a resting contact, from 0 to 1; 0 for impacts and for resting contacts without effect.
     weight: f64,
-    /// Smallest relative distance between a compared value and its threshold. If it is tiny, rounding may change a decision.
+    /// Relative distance to the nearest threshold of the contact's classification; if tiny, f32 may decide differently.
     margin: f64,
 }
 
-/// Result of the first pass for a body: its contacts, counted by kind, and its best impact.
+/// First-pass result for a body: the numbers of its contacts by kind, and its fastest impact.
 #[derive(Debug, Clone, Copy)]
 struct Role {
     /// M: number of contacts.
@@ -66,16 +66,16 @@ struct Role {
     light: u32,
     /// Partner and speed of the fastest impact with a partner that is not much lighter.
     best: Option<(Partner, f64)>,
-    /// Smallest relative distance between a compared value and its threshold. If it is tiny, rounding may change a decision.
+    /// Smallest relative distance to a threshold in the classification of the body's contacts.
     margin: f64,
 }
 
 impl Role {
-    /// Role of the planet, whose contacts are not counted.
+    /// First-pass result for the planet: all zeros, because the planet's contacts are not counted.
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
-    /// Returns C, the number of impacts that share the body's mass.
+    /// Returns C, the number of impacts among which the body's mass is divided.
     fn impacts(&self) -> f64 {
         f64::from(self.light) + f64::from(u8::from(self.best.is_some()))
     }
@@ -87,17 +87,17 @@ impl<T: Copy + Into<f64>> Step<T> {
         Self { params: params.clone(), bodies, radii, cells, roles: RefCell::default() }
     }
 
-    /// Returns the position, velocity and mass of a body before the step.
+    /// Returns the position, velocity and mass of body `i` before the step.
     pub(super) fn body(&self, i: usize) -> (Vector, Vector, f64) {
         body(&self.bodies, i)
     }
 
-    /// Returns the acceleration of a body caused by the planet's gravity.
+    /// Returns the acceleration of body `i` due to the planet's gravity.
     pub(super) fn pull(&self, i: usize) -> Vector {
         self.params.field_of(self.body(i).0).acceleration
     }
 
-    /// Returns the position and velocity of a body after the step, or `None` if the body is excluded as not finite.
+    /// Returns the position and velocity of body `i` after the step, or `None` if the velocity is not finite.
     ///
     /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push. The right-hand sides use the state before the step.
     pub(super) fn moved(&self, i: usize) -> Option<(Vector, Vector)> {
@@ -111,7 +111,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         v.is_finite().then_some((x + v * dt + dx, v))
     }
 
-    /// Returns whether single precision might change the classification of a contact that affects the body.
+    /// Returns whether f32 rounding might change the classification of a contact that affects body `i`.
     pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
         let best_of = |i: usize| self.role(i).best?.0;
@@ -189,13 +189,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         partner.map_or(f64::INFINITY, |j| self.body(j).2)
     }
 
-    /// Returns whether body `i` is much lighter than `partner`. If so, the partner consents to every impact with the body.
+    /// Returns whether body `i` is at least 16 times lighter than `partner`, which then accepts every impact with it.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
     }
 
-    /// Returns the contacts of body `i`, counted by kind, and its best impact. Computes them at the first call for a body.
+    /// Returns the contact counts and the fastest impact of body `i`, computed at the first call for the body.
     fn role(&self, i: usize) -> Role {
         if let Some(role) = self.roles.borrow().get(&i) {
             return *role;
@@ -215,7 +215,7 @@ impl<T: Copy + Into<f64>> Step<T> {
                 if let Some((_, fastest)) = role.best {
                     role.margin = role.margin.min((u / fastest - 1.0).abs());
                 }
-                // The fastest impact is best. Ties go to the smallest index; the planet comes last.
+                // Ties between equally fast impacts go to the smallest index; the planet comes last.
                 let place = |partner: Partner| partner.unwrap_or(usize::MAX);
                 let beats = |(best, fastest): (Partner, f64)| {
                     u > fastest || (u == fastest && place(partner) < place(best))
@@ -229,25 +229,25 @@ impl<T: Copy + Into<f64>> Step<T> {
         role
     }
 
-    /// Returns whether body `i` consents to an impact because its partner is much lighter or is its best partner.
+    /// Returns whether body `i` accepts an impact: `partner` is much lighter, or the impact is the fastest of `i`.
     fn consents(&self, i: usize, partner: Partner) -> bool {
         let is_heavy = partner.is_some_and(|j| self.is_light(j, Some(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
     }
 
-    /// Returns whether an impact takes effect, which requires the consent of both partners.
+    /// Returns whether the impact between body `i` and `partner` takes effect, for which both must accept it.
     fn acts(&self, i: usize, partner: Partner) -> bool {
         self.consents(i, partner) && partner.is_none_or(|j| self.consents(j, Some(i)))
     }
 
-    /// Returns whether any of the body's impacts takes effect.
+    /// Returns whether any impact of body `i` takes effect.
     fn is_hit(&self, i: usize) -> bool {
         let role = self.role(i);
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// Returns the share of a contact's effect that acts on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), where C_i = `own`
-    /// and C_j = `other`.
+    /// Returns the share of a contact's effect that acts on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), where j is the
+    /// partner, C_i = `own` and C_j = `other`.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
             (_, f64::INFINITY) => 1.0 / own,
@@ -256,7 +256,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns the changes in a body's velocity and position, summed over all its contacts.
+    /// Returns the changes in velocity and position of body `i`, summed over all its contacts.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));
@@ -284,8 +284,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         (dv, dx)
     }
 
-    /// Returns the changes in velocity and position under the contact law `simple`. A contact whose partners approach
-    /// each other contributes Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
+    /// Returns the changes in velocity and position of body `i` under the contact law `simple`. Each contact with
+    /// approaching partners adds Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
     fn only_pass(&self, i: usize) -> (Vector, Vector) {
         let Asteroids { restitution, friction, push, .. } = self.params;
         let [restitution, friction, push] = [restitution, friction, push].map(f64::from);
@@ -303,10 +303,10 @@ impl<T: Copy + Into<f64>> Step<T> {
     }
 }
 
-/// Bodies sorted into cells slightly wider than the largest body, so that touching bodies are in the same or neighbouring cells.
+/// Bodies sorted into cells wider than the largest body, so that touching bodies are in the same or adjacent cells.
 struct Cells {
     width: f64,
-    /// Cell and index of each finite body, in ascending order.
+    /// Cell and index of each body with finite values, in ascending order.
     sorted: Vec<([i64; 3], usize)>,
 }
 
@@ -329,7 +329,7 @@ impl Cells {
         x.to_array().map(|x| (x / self.width).floor().clamp(-1e12, 1e12) as i64)
     }
 
-    /// Returns the bodies in the 27 cells around a position, sorted by index.
+    /// Returns the indices of the bodies in the 27 cells around a position, in ascending order.
     fn around(&self, x: Vector) -> Vec<usize> {
         let home = self.cell(x);
         let mut near = Vec::new();
@@ -346,7 +346,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Advances `bodies` by `steps` steps, each divided into as many substeps as on a device.
+    /// Advances `bodies` by `steps` steps, each divided into as many substeps as in the simulation on a device.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -369,7 +369,7 @@ impl Asteroids {
         }
     }
 
-    /// Returns the number of substeps that the bodies' motion requires.
+    /// Returns the number of substeps that the speeds and positions of the bodies require.
     fn substeps_for(&self, bodies: &Bodies<f64>) -> u32 {
         let radii = self.radii(bodies);
         let least = radii.iter().copied().filter(|radius| *radius > 0.0).fold(f64::INFINITY, f64::min);
@@ -404,8 +404,8 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the acceleration and potential at a position due to the planet's gravity. Inside the planet, neither
-    /// exceeds its surface value in magnitude.
+    /// Returns the planet's gravitational acceleration and potential at a position. Inside the planet, neither exceeds
+    /// its surface value in magnitude.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let gm = f64::from(self.g) * f64::from(self.planet_mass);
@@ -417,7 +417,7 @@ pub(super) fn finite(v: Vector) -> bool {
     v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT))
 }
 
-/// Returns the position, velocity and mass of a body.
+/// Returns the position, velocity and mass of body `i`.
 pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector, Vector, f64) {
     let [x, y, z, m] = bodies.positions[i].map(Into::into);
     let [vx, vy, vz, _] = bodies.velocities[i].map(Into::into);

@@ -1,6 +1,6 @@
-//! Division of asteroids among devices. Each device stores all bodies and advances its own share; the devices then exchange
-//! positions and velocities. The variant `grid` runs on only one device because sorting all bodies takes nearly as long as
-//! testing them.
+//! Divides a simulation of asteroids among devices. Each device stores all bodies and advances its share of them; then
+//! the devices exchange positions and velocities. The variant `grid` runs on one device only, because sorting all
+//! bodies takes nearly as long as testing them.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::compute::{Arg, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 
 impl SharedSimulation for AsteroidSimulation {
-    /// The flag `stepped`, the number of substeps per step, and the substep schedule as a list.
+    /// Whether a step was taken (`stepped`), the number of substeps per step, and the substep schedule as a list.
     type HostState = (bool, u32, Vec<f32>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {
@@ -42,7 +42,7 @@ impl SharedSimulation for AsteroidSimulation {
         if self.second.is_some() { 2 } else { 1 }
     }
 
-    /// Lets the first device choose the number of substeps for all devices, because rounding may differ between devices.
+    /// Lets the first device choose the number of substeps for all devices, because devices may round differently.
     fn agree(participants: &mut [&mut Self]) -> Result<()> {
         if let Some((first, others)) = participants.split_first_mut()
             && first.burst.substep == 0
@@ -92,7 +92,7 @@ impl SharedSimulation for AsteroidSimulation {
         Ok(())
     }
 
-    /// Returns the data to exchange: the roles after the first of two passes, and the positions and velocities after the last pass.
+    /// Returns the data to exchange: contact roles after the first of two passes, else new positions and velocities.
     fn traffic(&self, stage: usize) -> Traffic<'_> {
         match &self.second {
             Some(second) if stage == 0 => Traffic::All(vec![Rows::new(&second.roles, 1, 1, 0)]),

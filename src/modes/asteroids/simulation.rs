@@ -1,4 +1,4 @@
-//! Asteroids on a device: buffers, kernels, steps and readings.
+//! Simulation of asteroids on one device: buffers, kernels, steps and readings.
 
 use glam::DVec3;
 
@@ -26,60 +26,60 @@ const MEASURE: KernelSource = source!("asteroids/measure.cl");
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Asteroids,
-    /// Number of substeps in the current step or, between steps, in the previous step.
+    /// Number of substeps in the current step, or in the previous step if none is in progress.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
-    /// Kernel that measures the bodies' motion in order to choose the number of substeps.
+    /// Kernel that measures the speeds of the bodies, from which the number of substeps is chosen.
     motion: Kernel,
-    /// Result of the kernel `motion`.
+    /// Result of the kernel `motion`: the largest ratio of speed to radius, and whether a body may touch the planet.
     motion_bits: Buffer<u32>,
-    /// Host memory for the result of the kernel `motion`.
+    /// Host memory into which `motion_bits` is read.
     motion_memory: Memory<u32>,
     pub(super) count: usize,
-    /// The second pass of a step, which only the contact law `match` needs.
+    /// Second pass of a step, which resolves the contacts; `None` under the contact law `simple`.
     pub(super) second: Option<SecondPass>,
-    /// Solver that runs the first pass of a step, which is the only pass under the contact law `simple`.
+    /// Solver that finds contacts and runs the first (or only) pass of a step.
     pub(super) solver: Box<dyn Solver>,
     reduction: Reduction,
-    /// Positions and sizes: `[0]` is current, and the next substep writes to `[1]`. Swapped after each substep.
+    /// Positions and relative radii: `[0]` is current, `[1]` receives the next substep. Swapped after each substep.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities and masses: `[0]` is current, and the next substep writes to `[1]`. Swapped after each substep.
+    /// Velocities and masses: `[0]` is current, `[1]` receives the next substep. Swapped after each substep.
     pub(super) v: [Buffer<[f32; 4]>; 2],
-    /// Whether a step was taken with the current parameters. If so, `x[1]` and `v[1]` hold the state before the last substep.
+    /// Whether `x[1]` and `v[1]` hold the state before the last substep, which used the current parameters.
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,
-    /// Number of hits, deepest overlap, and number of steps since the last hit of each body.
+    /// For each body, the number of hits, the deepest overlap, and the number of steps since its last hit.
     pub(super) contact: Buffer<[f32; 4]>,
-    /// Index of the group that each body started in, for colouring bodies by origin.
+    /// Index of the group in which each body started, used to colour bodies by origin.
     origin: Buffer<f32>,
     packed: PackedPoints,
-    /// Smallest positive radius and largest radius, each divided by the parameter `radius`.
+    /// Smallest positive radius and largest radius of the bodies, each divided by the parameter `radius`.
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Number of bodies in a unit of work. Each device is assigned whole units.
+    /// Number of bodies in a unit of work. Each device computes whole units.
     pub(super) grain: usize,
     attract: AttractKernel,
 }
 
-/// A measurement of the bodies' motion, made by the kernel `motion`.
+/// Measurement of the bodies' speeds by the kernel `motion`, from which the number of substeps is chosen.
 pub(super) enum Measurement {
-    /// The measurement is queued; its result has not been read yet.
+    /// A queued measurement whose result has not been read yet.
     Queued(Pending<Memory<u32>>),
-    /// The result: the largest ratio of a body's speed to its radius, and a flag that is 1 if a body may touch the planet, otherwise 0.
+    /// Result: the largest ratio of speed to radius; then 1 if a body may soon touch the planet, or else 0.
     Done([f32; 2]),
 }
 
-/// Progress of a burst of steps.
+/// Progress of a burst (a number of steps that run without a read-back).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// Index of the current step or, between steps, of the next step.
+    /// Index in the burst of the current step or, between steps, of the next step.
     pub(super) step: u32,
-    /// Index of the next substep within the step.
+    /// Index of the next substep within the current step.
     pub(super) substep: u32,
-    /// Number of substeps completed in this burst.
+    /// Total number of substeps completed in this burst.
     pub(super) substeps: u64,
 }
 
@@ -144,7 +144,7 @@ impl AsteroidSimulation {
         self.radii[0] * self.params.radius
     }
 
-    /// Sets the number of substeps for the next step. Queues a measurement of the bodies' motion if one is due.
+    /// Chooses the number of substeps of the next step. Queues a measurement of the bodies' speeds if one is due.
     pub(super) fn begin_step(&mut self) -> Result<()> {
         let count = match self.params.substeps.fixed() {
             Some(count) => count,
@@ -167,19 +167,19 @@ impl AsteroidSimulation {
         Ok(())
     }
 
-    /// Returns the number of substeps in the next step, unless a new measurement changes it.
+    /// Returns the number of substeps that the next step will have unless a new measurement changes it.
     fn planned_substeps(&self) -> u32 {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
-    /// Returns the parameters for the current substep or, between steps, for the last substep.
+    /// Returns the parameters, with the time step of one substep of the current (or, between steps, the last) step.
     fn substep(&self) -> Asteroids {
         self.params.substep(self.substeps)
     }
 
-    /// Queues a measurement of the bodies' motion.
+    /// Queues a measurement of the bodies' speeds, from which the number of substeps is chosen.
     fn measure(&mut self) -> Result<Measurement> {
-        /// Maximum number of work-items, which is enough to keep a device busy.
+        /// Maximum number of work-items, enough to keep a device busy.
         const ITEMS: usize = 1 << 14;
         if self.radii[1] == 0.0 {
             // Bodies without size cannot touch.
@@ -199,7 +199,7 @@ impl AsteroidSimulation {
         Ok(Measurement::Queued(self.motion_bits.read_into(std::mem::take(&mut self.motion_memory))?))
     }
 
-    /// Returns the result of the latest measurement, or `None` if it has already been applied. Waits for a queued measurement.
+    /// Returns the latest measurement, or `None` if it was already applied. Waits for a queued measurement.
     pub(super) fn last_measurement(&mut self) -> Result<Option<[f32; 2]>> {
         let result = match self.schedule.measurement.take() {
             None => return Ok(None),
@@ -215,7 +215,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns the reading for `reach`, the largest displacement of a body in a substep, in radii. Warns if `reach` is too large.
+    /// Returns the reading of `reach`, the largest displacement in a substep in radii. Warns if it is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -241,8 +241,8 @@ impl AsteroidSimulation {
     }
 }
 
-/// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, in the layout of `kernels/asteroids/contact.cl`. ρ is
-/// the radius divided by the parameter `radius`, or NaN for bodies that are excluded as not finite.
+/// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, in the layout of `kernels/asteroids/contact.cl`.
+/// ρ is the radius divided by the parameter `radius`, or NaN for bodies with non-finite values.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
     let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {
@@ -305,7 +305,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// Returns the lists of sizes, masses, contacts and substeps. They include bodies that are excluded as not finite.
+    /// Returns the lists of sizes, masses, contacts and substeps. They include bodies with non-finite values.
     fn extra(&mut self) -> Result<Extra> {
         let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
@@ -369,7 +369,7 @@ impl Simulation for AsteroidSimulation {
 
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.was_attracted = true;
-        // Clears the schedule, so that the next step begins with a measurement of the bodies.
+        // Clears the schedule, so that the next step begins with a measurement of the bodies' speeds.
         self.schedule = Schedule::default();
         self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v[0])
     }
@@ -392,13 +392,13 @@ impl Simulation for AsteroidSimulation {
             let (x_after, v_after, _) = body(&after, i);
             // Skips contacts that single precision may classify differently.
             let (x_right, v_right) = step.moved(i).filter(|_| !step.is_in_doubt(i))?;
-            // The planet's pull counts separately, because contacts may cancel the pull.
+            // Adds the planet's pull to both sides as a separate component, because contacts may cancel the pull.
             let pull = step.pull(i).length() * dt;
             let effect = |x: DVec3, v: DVec3| Effect {
                 velocity: (v - v_before).extend(pull).to_array(),
                 position: (x - x_before).extend(pull * dt).to_array(),
             };
-            // Rounds the exact result to f32, since storage in f32 is not an error of the kernel.
+            // Rounds the exact result to f32, because storage in f32 is not an error of the kernel.
             let stored = |v: DVec3| v.as_vec3().as_dvec3();
             let judged = Judged {
                 computed: effect(x_after, v_after),

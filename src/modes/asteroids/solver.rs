@@ -1,4 +1,4 @@
-//! Solvers, which find and resolve contacts: the trait that each group of kernels implements, and the solvers' inputs.
+//! Solvers, which find and resolve contacts between asteroids: their trait, its inputs, and an all-pairs solver.
 
 use std::ops::Range;
 
@@ -6,38 +6,38 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
-/// Finds contacts between bodies and advances the bodies. Each group of related kernels has its own implementation.
+/// Finds contacts between bodies and advances the bodies. Each family of kernel variants has an implementation.
 pub(super) trait Solver {
-    /// Returns the kernel `advance`, which runs the first pass.
+    /// Returns the kernel `advance`, which runs the first pass of a step.
     fn advance(&self) -> &Advance;
 
-    /// Returns the work-items of the first pass that belong to `assignment`.
+    /// Returns the work-items of a step's first pass that `assignment` gives to this device.
     fn share(&self, assignment: &Assignment) -> Range<usize> {
         let recipe = self.advance().recipe;
         recipe.items(assignment.own.start)..recipe.items(assignment.own.end)
     }
 
-    /// Queues the first part of the work-items `range` of the first pass, without waiting for the device. Returns the
-    /// first work-item after that part.
+    /// Queues work-items from the start of `range` in the first pass of a step, without waiting for the device. Returns
+    /// the first work-item that is not queued yet.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
-    /// Returns the name of the kernel that runs the second pass.
+    /// Returns the name of the kernel that runs the second pass of a step.
     fn second_kernel(&self) -> &'static str {
         "resolve"
     }
 
-    /// Returns the arguments of the kernel that runs the second pass.
+    /// Returns the arguments of the kernel that runs the second pass of a step.
     fn second_args<'a>(&'a self, pass: &ContactPass<'a>) -> Vec<Arg<'a>> {
         pass.args(pass.from.map(Arg::from))
     }
 }
 
-/// Inputs and outputs of a kernel's pass over all bodies.
+/// Inputs and outputs of one pass of the contact kernels over all bodies.
 pub(super) struct ContactPass<'a> {
     pub bodies: usize,
     /// Coefficients of the contact law, in the layout of `kernels/asteroids/contact.cl`.
     pub coefficients: Arg<'static>,
-    /// Radius of a body of mean mass: the parameter `radius`.
+    /// Radius of a body of mean mass (the parameter `radius`).
     pub radius: f32,
     /// Radius of the largest body.
     pub largest: f32,
@@ -45,9 +45,9 @@ pub(super) struct ContactPass<'a> {
     pub from: [&'a Buffer<[f32; 4]>; 2],
     /// Buffers for the positions and velocities after the step, and for the contacts of each body.
     pub to: [Arg<'a>; 3],
-    /// The second pass of the step, which only the contact law `match` needs.
+    /// Second pass of the step; `None` under the contact law `simple`, which has only one pass.
     pub second: Option<&'a SecondPass>,
-    /// The part of the pass that this device computes.
+    /// Part of the pass that this device computes.
     pub assignment: &'a Assignment,
 }
 
@@ -57,7 +57,7 @@ impl<'a> ContactPass<'a> {
         Arg::Uint(self.bodies as u32)
     }
 
-    /// Returns the first arguments of every kernel in a pass. `from` holds the input positions and velocities.
+    /// Returns the arguments that all contact kernels take first. `from` holds the input positions and velocities.
     pub(super) fn args(&self, from: [Arg<'a>; 2]) -> Vec<Arg<'a>> {
         let shared = self.second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
         let shared = shared.as_ref().map_or(&[][..], |shared| shared);
@@ -65,25 +65,25 @@ impl<'a> ContactPass<'a> {
     }
 }
 
-/// The kernel that runs the second pass of a step, with the first-pass results that it reads.
+/// Second pass of a step, which resolves contacts: its kernel, and the first-pass results that the kernel reads.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
-    /// Best partner, counts and flags of each body, in the layout of `kernels/asteroids/contact.cl`.
+    /// Partner in the fastest impact, contact counts and flags of each body; see `kernels/asteroids/contact.cl`.
     pub roles: Buffer<[u32; 4]>,
-    /// Bodies that each body touches. The first partners of all bodies come first, then the second partners, and so on.
+    /// Indices of the bodies that each body touches: the first of every body, then the second of every body, and so on.
     partners: Buffer<u32>,
 }
 
 impl SecondPass {
-    /// Maximum number of partners listed per body. It is enough for a sphere surrounded by slightly overlapping equal
-    /// spheres. For a body with more partners, the second pass repeats the search.
+    /// Maximum number of touching bodies listed per body, enough for a sphere among slightly overlapping equal spheres.
+    /// For a body with more, the second pass repeats the search.
     const PARTNERS: usize = 16;
-    /// Device memory for the roles and partner lists of the second pass, in bytes per body.
+    /// Device memory for the buffers `roles` and `partners`, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
-    /// Cost of the second pass per body, expressed as a number of pairs of bodies to test.
+    /// Approximate cost of the second pass per body, in equivalent tests of a pair of bodies.
     pub(super) const COST: f64 = 16.0;
 
-    /// Returns the macros with which the kernels of both passes are compiled.
+    /// Returns the preprocessor macros with which the kernels of both passes are compiled.
     pub(super) fn defines() -> [(&'static str, String); 2] {
         [("MATCH", "1".to_owned()), ("PARTNERS", Self::PARTNERS.to_string())]
     }
@@ -105,10 +105,10 @@ pub(super) struct Setup<'a> {
     pub bodies: usize,
 }
 
-/// Constructor of a variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
+/// Constructor of a kernel variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
-/// The kernel `advance`, which runs the first pass.
+/// The kernel `advance`, which runs the first pass of a step.
 pub(super) struct Advance {
     kernel: Kernel,
     pub(super) recipe: Recipe,
@@ -121,12 +121,12 @@ impl Advance {
         Ok(Self { kernel, recipe })
     }
 
-    /// Returns the number of pairs that each work-item tests if the kernel tests all pairs.
+    /// Returns the number of pairs of bodies that each work-item tests in a kernel that tests all pairs.
     pub(super) fn pairs_per_item(&self, bodies: usize) -> f64 {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next part of a pass. `cost` is the cost of a work-item, expressed as a number of pairs of bodies to test.
+    /// Queues the next part of a pass and returns where it ends. `cost` is the cost of a work-item, in pairs to test.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,
@@ -139,7 +139,7 @@ impl Advance {
     }
 }
 
-/// Solver that tests all pairs with one kernel.
+/// Solver that tests all pairs of bodies with one kernel.
 pub(super) struct AllPairs(Advance);
 
 impl AllPairs {

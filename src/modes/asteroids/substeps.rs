@@ -1,15 +1,15 @@
 //! Number of substeps per step, chosen so that no body moves too far in a substep and piles on the planet do not sink.
 //!
-//! With `auto`, the bodies' motion is measured at the start, after each change, and then every [`PERIOD`] steps. A
-//! measurement takes effect [`LAG`] steps later, so that the host rarely has to wait for the device. The schedule depends
-//! only on step numbers, so the division of a run into bursts does not change its results.
+//! With `auto`, the bodies' speeds are measured at the start, after each change, and then every [`PERIOD`] steps. A
+//! measurement takes effect [`LAG`] steps later, so that the host rarely has to wait for the device. The schedule
+//! depends only on step numbers, so dividing a run into bursts does not change its results.
 
 use super::parameters::{Asteroids, Substeps};
 use crate::base::params::Choice;
 
-/// Number of steps from one measurement of the bodies' motion to the next.
+/// Number of steps between measurements of the bodies' speeds.
 const PERIOD: u32 = 8;
-/// Number of steps between a measurement of the bodies' motion and the step in which it takes effect.
+/// Number of steps from a measurement of the bodies' speeds to the step in which it takes effect.
 const LAG: u32 = 4;
 /// Largest allowed displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
@@ -17,7 +17,7 @@ pub(super) const LONGEST_MOVE: f64 = 0.5;
 /// layer of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 
-/// Result of a measurement of the bodies' motion.
+/// Result of measuring the bodies' speeds, from which the number of substeps is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
     /// Largest ratio of a body's speed to its radius. The speed includes what the planet's gravity could add before the
@@ -28,13 +28,13 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// Returns how long a measurement of the bodies' motion must remain valid, in simulated time.
+    /// Returns the simulated time for which a measurement of the bodies' speeds must remain valid.
     pub(super) fn ahead(params: &Asteroids) -> f64 {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }
 
-    /// Returns the number of substeps that the motion requires if the smallest body has radius `least`. It is a power of two
-    /// because dividing the time step by a power of two is exact.
+    /// Returns the number of substeps that this motion requires if the smallest body has radius `least`. It is a power
+    /// of two, because dividing the time step by a power of two is exact.
     pub(super) fn substeps(self, params: &Asteroids, least: f64) -> u32 {
         let Asteroids { dt, planet_mass, planet_radius, g, .. } = *params;
         let [dt, gm, planet] = [dt, g * planet_mass, planet_radius].map(f64::from);
@@ -45,20 +45,20 @@ impl Motion {
     }
 }
 
-/// What to do before a step: measure the bodies' motion, apply a measurement, or both.
+/// What to do before a step: measure the bodies' speeds, apply a measurement, both, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
-    /// Whether to measure the motion of the bodies.
+    /// Whether to measure the bodies' speeds before the step.
     pub measure: bool,
-    /// Whether the latest measurement takes effect in this step. If a new measurement is also due, it is made first.
+    /// Whether the latest measurement takes effect in this step, including one made just before the step.
     pub apply: bool,
 }
 
-/// Schedule for measuring the bodies' motion. `M` is the type of a measurement.
+/// Schedule of the measurements that determine the number of substeps. `M` is the type of a measurement.
 pub(super) struct Schedule<M> {
-    /// Current number of substeps; 0 if the motion of the bodies must be measured first.
+    /// Current number of substeps per step; 0 if the bodies' speeds must be measured first.
     pub substeps: u32,
-    /// Number of steps since the bodies' motion was last measured.
+    /// Number of steps since the bodies' speeds were last measured.
     pub phase: u32,
     /// The latest measurement, or `None` if it has taken effect.
     pub measurement: Option<M>,
@@ -74,7 +74,7 @@ impl<M> Schedule<M> {
     /// Length of the list that [`Schedule::to_list`] returns.
     pub(super) const NUMBERS: usize = 10;
 
-    /// Advances the schedule to the next step and returns what to do before that step.
+    /// Advances the schedule by one step and returns what to do before that step.
     pub(super) fn next(&mut self) -> Due {
         let is_new = self.substeps == 0;
         if is_new || self.phase >= PERIOD {
@@ -86,7 +86,7 @@ impl<M> Schedule<M> {
         Due { measure, apply }
     }
 
-    /// Returns the schedule as a list of numbers. `measured` is the result of the latest measurement.
+    /// Returns the schedule as a list of numbers for a snapshot. `measured` is the result of the latest measurement.
     pub(super) fn to_list(&self, measured: [f32; 2], params: &Asteroids) -> Vec<f32> {
         let is_measured = u8::from(self.measurement.is_some());
         let own = [self.substeps as f32, self.phase as f32, f32::from(is_measured)];
@@ -122,7 +122,7 @@ impl<M> Schedule<M> {
 }
 
 impl Asteroids {
-    /// Returns the parameters that the number of substeps depends on.
+    /// Returns the values of the parameters that determine the number of substeps.
     pub(super) fn divided_by(&self) -> [f32; 5] {
         let Self { dt, radius, g, planet_mass, planet_radius, substeps, .. } = *self;
         [dt, radius, g * planet_mass, planet_radius, substeps.fixed().unwrap_or(0) as f32]

@@ -1,8 +1,8 @@
-//! A simulation that runs on several devices. Each device holds a complete simulation and computes a share of each step.
+//! A simulation on several devices. Each device holds a complete simulation and computes a share of each step.
 //!
-//! After each stage of a pass, the devices exchange data through the host. Shares follow measured speeds. A device that
-//! would only slow down the others gets no share. If a single device is fastest, it runs alone, without exchanges. Long
-//! bursts are split because shares change only between bursts.
+//! A step consists of passes, and a pass of stages. After each stage, the devices exchange data through the host.
+//! Shares follow measured speeds. A device that would only slow down the others gets no share. If a single device is
+//! fastest, it runs alone. Long bursts of steps are split because shares change only between bursts.
 
 mod search;
 mod shared;

@@ -1,18 +1,18 @@
-//! Searches for the devices to use: as many of the fastest ones as shorten a step. The search relies on measurements
-//! because the cost of exchanges and the speed of devices with small shares are not known in advance.
+//! Finds how many of the fastest devices to use so that a step takes the shortest time. The search relies on
+//! measurements because the costs of exchanges and of small shares are not known in advance.
 
 use super::shares::Speeds;
 
-/// Environment variable that controls the search. If its value is `always`, all devices are used without a search.
+/// Name of the environment variable that controls the search for the best devices. `always` selects all devices.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts at the start of a search that run on all devices, so that the speed of each can be measured.
+/// Number of bursts of steps that a search first runs on all devices, to measure the speed of each.
 const WARM: u32 = 4;
-/// Number of bursts to measure for each number of devices. The fastest burst counts; one would not be enough, because
-/// the shares are still settling.
+/// Number of bursts of steps to measure for each number of devices. The fastest counts, because the shares of work are
+/// still settling during the first.
 const TRIES: u32 = 3;
-/// A number of devices is skipped if its predicted step time is more than this many times the shortest step time so far.
+/// Ratio of a predicted step time to the shortest measured one above which a number of devices is not tried.
 const HOPELESS: f64 = 1.25;
-/// More devices are chosen only if they reduce the step time to less than this fraction of the time with fewer devices.
+/// More devices are used only if the step time falls below this fraction of the step time with fewer devices.
 const GAIN: f64 = 0.98;
 
 /// State of the search for the set of devices that computes a step in the shortest time.
@@ -21,7 +21,7 @@ pub(super) struct Search {
     phase: Phase,
     /// Indices of the devices to choose from.
     participants: Vec<usize>,
-    /// Numbers of devices tried so far, each with the shortest time measured for a step, in seconds.
+    /// Each number of devices tried so far, with the shortest time measured for a pass over all work, in seconds.
     seen: Vec<(usize, f64)>,
 }
 
@@ -58,7 +58,7 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that the current devices took `seconds` for `units` units of work. Returns the devices to use next, or `None` to keep them.
+    /// Records that the devices in use took `seconds` for all `units`. Returns the devices to use next if they change.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
@@ -91,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Returns the devices to try next. If nothing is left to try, ends the search and returns the best set found.
+    /// Returns the devices to try next. If none is left to try, ends the search and returns the fastest set of devices.
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
@@ -119,7 +119,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Simulates a search and returns the number of chosen devices. Each exchange takes `exchange` seconds.
+    /// Simulates a search and returns the number of devices chosen. Exchanges between devices take `exchange` seconds.
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());

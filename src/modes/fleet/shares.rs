@@ -1,11 +1,11 @@
-//! Divides the work among devices in proportion to their measured speeds.
+//! Divides work among devices in proportion to their measured speeds.
 
 use std::ops::Range;
 
 /// Largest fraction of a step's time that may be lost to uneven shares before the shares are adjusted.
 const TOLERANCE: f64 = 0.02;
 
-/// Speeds of the devices, in units of work per second.
+/// Speeds of the devices, estimated or measured, in units of work per second.
 #[derive(Debug, Clone)]
 pub(super) struct Speeds {
     rates: Vec<f64>,
@@ -13,7 +13,7 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Creates initial speeds from estimated rates. Only the ratios between the rates matter.
+    /// Creates speeds from estimates, until measurements replace them. Only the ratios of the estimates matter.
     pub(super) fn guess(rates: Vec<f64>) -> Self {
         Self { measured: vec![false; rates.len()], rates }
     }
@@ -30,19 +30,19 @@ impl Speeds {
         self.measured[device] = true;
     }
 
-    /// Returns the sum of the speeds of `devices`.
+    /// Returns the sum of the speeds of `devices`, in units of work per second.
     pub(super) fn together(&self, devices: &[usize]) -> f64 {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// Returns `devices`, sorted from the fastest to the slowest.
+    /// Returns the indices `devices`, sorted from the fastest to the slowest device.
     pub(super) fn order(&self, devices: &[usize]) -> Vec<usize> {
         let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
         order
     }
 
-    /// Returns the numbers of devices to try: powers of two, the total, and each number after which the next device in
+    /// Returns the numbers of devices to try: powers of two, all, and each number after which the next device in
     /// `order` is much slower.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
@@ -51,15 +51,15 @@ impl Speeds {
         (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
     }
 
-    /// Divides `units` among `devices`. Each device gets at least one unit because the speed of an idle device cannot be
-    /// measured. There must be at least as many units as devices.
+    /// Divides `units` units of work among `devices`, each of which gets at least one because the speed of an idle
+    /// device cannot be measured. There must be at least as many units as devices.
     pub(super) fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
         let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();
         let shares = split(units - devices.len(), &rates);
         shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
-    /// Returns whether dividing the work differently than in `shares` would make a step noticeably faster.
+    /// Returns whether a different division of the work than `shares` would make a step noticeably faster.
     pub(super) fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
         let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
         let best = units as f64 / self.together(devices);
@@ -69,7 +69,7 @@ impl Speeds {
     }
 }
 
-/// Divides `units` into consecutive ranges in proportion to `weights`.
+/// Divides the indices below `units` into consecutive ranges with lengths in proportion to `weights`.
 pub(super) fn split(units: usize, weights: &[f64]) -> Vec<Range<usize>> {
     let all: f64 = weights.iter().sum();
     let mut sum = 0.0;

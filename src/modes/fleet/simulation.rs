@@ -1,4 +1,4 @@
-//! A simulation on several devices: divides the work, exchanges data and adapts the shares.
+//! A simulation on several devices: divides the work, exchanges data and adapts the devices' shares.
 
 use std::time::Instant;
 
@@ -15,14 +15,14 @@ use crate::compute::{Device, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
-/// Duration of a burst while speeds are being measured, in seconds. Must be much longer than a kernel launch.
+/// Duration in seconds of a burst of steps while speeds are being measured. Must be much longer than a kernel launch.
 const MEASURED_SECONDS: f64 = 0.01;
-/// Duration of a burst after the search for the best devices, in seconds. Shares adapt to the current speeds after each burst.
+/// Duration in seconds of a burst of steps once the devices are chosen. Shares of the work can change after each burst.
 const BURST_SECONDS: f64 = 0.25;
 /// Time in seconds after which `advance` returns, so that the caller can respond to commands.
 const LOOK_SECONDS: f64 = 0.1;
 
-/// Combines simulations of the same state, one per device, into a single simulation.
+/// Combines simulations of one state, one per device, into a single simulation.
 pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
     match <[P; 1]>::try_from(parts) {
         Ok([only]) => Box::new(only),
@@ -37,37 +37,37 @@ pub(super) struct Fleet<P> {
     pub(super) staging: Staging,
     speeds: Speeds,
     search: Search,
-    /// Trials of slow devices, such as a CPU used alongside GPUs. Each is timed before it may share the work.
+    /// Trials of slow devices, such as a CPU beside GPUs, which are timed before they may share the work.
     trials: Trials,
-    /// Indices of the participating devices, in the order of their shares.
+    /// Indices of the participating devices, in the order of their shares of the work.
     pub(super) participants: Vec<usize>,
-    /// The part of the work that is assigned to each of `participants`.
+    /// Part of the work that each of `participants` computes.
     pub(super) assignments: Vec<Assignment>,
     /// Devices to use for the next burst of steps, or `None` to keep the current division of work.
     wanted: Option<Vec<usize>>,
-    /// Purpose for which the first device has gathered the other devices' data since the last step, or `None` if it has not.
+    /// Purpose for which the first device has gathered all data since the last step, or `None` if it has not done so.
     pub(super) gathered: Option<Need>,
-    /// Number of steps in the requested burst, of which `left` have not yet begun.
+    /// Number of steps in the burst that the caller requested, of which `left` have not yet begun.
     requested: u32,
     left: u32,
     burst: Option<Burst>,
-    /// Number of rounds of work ([`Simulation::rounds`]) in the requested burst so far.
+    /// Work done in the requested burst of steps so far: the sum of [`Simulation::rounds`] over the steps.
     rounds: f64,
     /// Whether the next call of `advance` may wait for devices.
     may_wait: bool,
-    /// Duration of a step in seconds, or 0 if unknown.
+    /// Measured duration of a step in seconds, or 0 if unknown.
     step_seconds: f64,
     seconds: f64,
     sharing: Sharing,
 }
 
-/// A burst of steps in progress on all participating devices.
+/// Part of the requested burst of steps that is in progress on all participating devices.
 struct Burst {
     steps: u32,
     start: Instant,
 }
 
-/// Divides the work of a step among `participants`, leaving out devices that would get no work.
+/// Divides the work of a step among `participants`, without devices that would get no work.
 fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
     participants.truncate(plan.units.max(1));
     let work = speeds.shares(&participants, plan.units.max(1));
@@ -87,7 +87,7 @@ fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<
 }
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Creates a fleet from simulations of the same state.
+    /// Creates a fleet from simulations of one state, one per device.
     fn new(mut parts: Vec<P>) -> Self {
         let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
         let plan = parts[0].plan();
@@ -123,23 +123,23 @@ impl<P: SharedSimulation> Fleet<P> {
         }
     }
 
-    /// Returns the simulation on the first participating device. Its results represent the whole fleet.
+    /// Returns the simulation on the first participating device. Its results represent the simulation as a whole.
     pub(super) fn lead(&mut self) -> &mut P {
         &mut self.parts[self.participants[0]]
     }
 
-    /// Returns the simulations on the participating devices, in order.
+    /// Returns the simulations on the participating devices, in the order of their shares of the work.
     fn participating(&mut self) -> Vec<&mut P> {
         let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
         self.participants.iter().filter_map(|&device| places[device].take()).collect()
     }
 
-    /// Calls `act` on the simulation of each participating device, in order.
+    /// Calls `act` on the simulation of each participating device, in the order of their shares of the work.
     fn each(&mut self, mut act: impl FnMut(&mut P) -> Result<()>) -> Result<()> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Divides the work among the devices `participants` in proportion to their speeds, and sends them the data they lack.
+    /// Divides the work among `participants` in proportion to their speeds, and sends them the data they lack.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = arranged(&self.plan, &self.speeds, participants);
         let owned =
@@ -155,7 +155,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Begins the next part of the requested burst of steps.
+    /// Begins the next part of the requested burst of steps on all participating devices.
     fn begin_burst(&mut self) -> Result<Burst> {
         if let Some(participants) = self.wanted.take() {
             self.assign(participants)?;
@@ -163,7 +163,7 @@ impl<P: SharedSimulation> Fleet<P> {
         let knows = self.search.is_settled() && self.step_seconds > 0.0;
         let seconds = if knows { BURST_SECONDS } else { MEASURED_SECONDS };
         let most = match self.participants.len() {
-            // The shares no longer change, so the burst need not be cut.
+            // A device that stays alone needs no new shares, so the burst need not be split.
             1 if self.search.is_settled() => f64::INFINITY,
             _ if self.step_seconds > 0.0 => seconds / self.step_seconds,
             _ => 1.0,
@@ -176,7 +176,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(Burst { steps, start: Instant::now() })
     }
 
-    /// Queues work for all participating devices. Returns whether the burst has ended.
+    /// Queues work for all participating devices. Returns whether the current burst of steps has ended.
     fn feed(&mut self) -> Result<bool> {
         if self.participants.len() == 1 {
             return Ok(!self.lead().advance()?);
@@ -194,7 +194,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(!self.lead().remains())
     }
 
-    /// Queues parts of the current stage on each participating device. Returns whether the whole stage has been queued.
+    /// Queues work of the current stage on each participating device. Returns whether the whole stage has been queued.
     fn feed_stage(&mut self) -> Result<bool> {
         let Cursor { stage, begun, .. } = *self.lead().cursor();
         if !begun {
@@ -213,7 +213,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the devices' speeds during a burst and decides whether to divide the work differently in the next burst.
+    /// Records the devices' speeds in a burst of steps and decides whether to divide the work of the next differently.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
@@ -248,7 +248,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Records how long a single device took for the finished part of a burst of `steps` steps. Does not wait.
+    /// Records how long the only participating device took for the completed part of `steps` steps. Does not wait.
     fn measure_alone(&mut self, steps: f64) {
         let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
         self.seconds += seconds;

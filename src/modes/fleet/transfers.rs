@@ -1,4 +1,4 @@
-//! Data transfers between the devices of a fleet.
+//! Transfers of data between the devices that share a simulation.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends the participating devices the data that they lack for their new assignments.
+    /// Sends the devices `participants` the data that they lack for their new assignments.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, .. } = self;
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();
@@ -43,7 +43,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Sends the first participant the data that `need` requires from the other participants. Returns the first participant.
+    /// Sends the first participating device the data that `need` requires from the others. Returns its simulation.
     pub(super) fn gather(&mut self, need: Need) -> Result<&mut P> {
         if self.gathered < Some(need) && self.participants.len() > 1 {
             let Self { parts, participants, assignments, staging, .. } = self;

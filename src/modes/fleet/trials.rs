@@ -1,23 +1,23 @@
-//! Trials of slow devices, such as a CPU used alongside GPUs. Each slow device computes a small part of a step twice while
-//! the other devices continue: once to build its kernels, once to be timed. If it is fast enough, it joins them.
+//! Trials of slow devices, such as a CPU beside GPUs. Each slow device computes a small part of a step twice while the
+//! other devices continue: first to build its kernels, then to be timed. If it is fast enough, it joins them.
 
 use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
-/// Number of parts that a step is divided into for a trial. A device on trial computes one part.
+/// Number of equal parts into which a trial divides a step. The device on trial computes one part.
 const SLIVER: usize = 32;
-/// A device whose estimated speed is below this fraction of the highest estimate must pass a trial before it may join.
+/// Fraction of the highest estimated speed below which a device must pass a trial before it shares the work.
 const SLOWER: f64 = 0.2;
-/// Speed that a device on trial must exceed to join, as a fraction of the combined speed of the participating devices.
+/// Speed that a device must exceed in its trial, as a fraction of the combined speed of the participating devices.
 const WORTH: f64 = 0.03;
 
-/// Indices of the devices on trial, each with the number of trial runs it has begun.
+/// Indices of the devices on trial, each with the number of trial runs begun.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 
 impl Trials {
-    /// Divides devices by estimated speed into those that are used from the start and those that must pass a trial first.
+    /// Divides devices by estimated speed into those used from the start (returned as indices) and those put on trial.
     pub(super) fn of(guesses: &[f64]) -> (Vec<usize>, Self) {
         let fastest = guesses.iter().copied().fold(0.0, f64::max);
         let (begin, tried): (Vec<usize>, Vec<usize>) =
@@ -25,8 +25,8 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Polls the trial runs that decide whether slow devices may share the work, without waiting for them. Returns the
-    /// devices that passed, or `None` if none did.
+    /// Checks, without waiting, the trial runs that decide whether slow devices may share the work, and starts due
+    /// runs. Returns the devices that passed, or `None` if none did.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],
@@ -55,7 +55,7 @@ impl Trials {
             let own = 0..plan.grain.map_or(0, |grain| (sliver * grain).min(plan.count));
             part.start(1);
             let assignment = Assignment { work: 0..sliver, own, nth: 1, of: 2 };
-            // All kernels up to the first exchange count, or the device would seem faster than it is.
+            // Times all kernels up to the first exchange; otherwise the device would seem faster than it is.
             loop {
                 part.begin_stage(&assignment)?;
                 while !part.feed()? {

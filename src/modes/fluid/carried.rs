@@ -1,4 +1,4 @@
-//! Lists that fluid snapshots contain in addition to the state, with a check for each list.
+//! Lists that a snapshot of a fluid contains in addition to the state, with a check for each list.
 
 use super::grid::{Grid, Layout};
 use crate::base::bodies::FINITE_LIMIT;
@@ -6,7 +6,7 @@ use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Maximum number of mean speeds to keep, one per step; a multiple of every possible `FluidSimulation::summed_steps`.
+/// Maximum number of stored mean speeds, one per step; a multiple of every possible `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
 /// Name of the list that holds the positions of the tracers.
@@ -16,7 +16,7 @@ pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Name of the list that holds the packed 16-bit cells of the variant `half`; only old snapshots contain it.
 pub(super) const HALVES: &str = "halves";
 
-/// Lists that a fluid snapshot contains in addition to the state, each with the function that checks it.
+/// Lists that a snapshot of a fluid contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

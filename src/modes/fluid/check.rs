@@ -1,4 +1,4 @@
-//! Initial states for `check` in fluid mode.
+//! Initial states of the fluid for the command `check`.
 
 use std::f64::consts::TAU;
 
@@ -9,11 +9,11 @@ use crate::modes::Start;
 
 /// Grid sizes (columns, rows) for `check`. They cover whole and partial work-groups, and rows shorter than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
-/// Grid size (columns, rows) for quick checks: the size that reveals the most errors.
+/// Grid size (columns, rows) for quick checks: the one that reveals the most errors.
 const TELLING: [usize; 2] = [37, 23];
 
-/// Returns the initial states: flows with every drive and every collision operator, on every grid, with and without
-/// obstacles. Each runs for 1 step and for 10 steps; some flows on [`TELLING`] also run for 1000 steps.
+/// Returns the initial states for `check`: flows with every drive and collision operator, on grids of several sizes,
+/// with and without obstacles. Each runs for 1 and for 10 steps, and some also run for 1000 steps.
 pub(super) fn starts() -> Vec<Start> {
     let mut starts = Vec::new();
     for grid @ [nx, ny] in GRIDS {
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters for all combinations of drive and collision operator if `every` is set, otherwise for a few that
-/// include each once. The flag marks those few. There are no tracers, because `check` does not compare them.
+/// Returns combinations of drive and collision operator: all if `every` is set, otherwise only the main ones, in which
+/// each operator occurs once. The flag marks the main ones. Without tracers, because `check` does not compare them.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
@@ -62,7 +62,7 @@ fn modes(every: bool) -> Vec<(Fluid, bool)> {
     modes
 }
 
-/// Returns the obstacles of an `nx` × `ny` grid: a disc, isolated solid cells, and a wall along half of one edge.
+/// Returns test obstacles for an `nx` × `ny` grid: a disc, isolated solid cells, and a wall along half of one edge.
 pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
@@ -70,7 +70,7 @@ pub fn obstacles(nx: usize, ny: usize) -> Walls {
     })
 }
 
-/// Returns a flow whose values differ from cell to cell. Each population is within 2 % of its value at rest.
+/// Returns a test flow whose values differ from cell to cell. Each population is within 2 % of its value at rest.
 pub fn stirred(walls: Walls, density: f32) -> Flow {
     let mut flow = Flow::at_rest(walls, density, 0);
     let nx = flow.walls.nx;

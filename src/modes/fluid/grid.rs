@@ -1,4 +1,4 @@
-//! Memory layout of a grid on a device; must match `kernels/fluid/grid.cl`.
+//! Memory layout of a fluid's grid on a device; must match `kernels/fluid/grid.cl`.
 
 use half::f16;
 
@@ -10,26 +10,26 @@ use crate::modes::kernels::{Define, flags, source};
 pub(super) const CELL: KernelSource = source!("fluid/cell.cl");
 pub(super) const GRID: KernelSource = source!("fluid/grid.cl");
 
-/// Memory layout of the populations of a grid.
+/// Memory layout of the nine populations (lattice-Boltzmann distributions) of each grid cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Layout {
     /// The nine populations of a cell are adjacent in memory.
     Cells,
-    /// Each of the nine populations has its own plane, in which neighbouring cells are adjacent.
+    /// Each of the nine populations has a separate plane, in which neighbouring cells are adjacent.
     Planes,
-    /// Each of the nine populations has its own plane, stored as 16-bit numbers.
+    /// Each of the nine populations has a separate plane of 16-bit numbers.
     Halves,
-    /// Each population has its own plane, with ghost columns around each row, so that neighbours are always adjacent.
+    /// Each population has a separate plane whose rows have ghost columns, so that neighbours are always adjacent.
     Haloed,
 }
 
-/// Number of ghost columns before each row and minimum number after it: the maximum vector width, so rows stay aligned.
+/// Number of ghost columns before each row and minimum number after it. The maximum vector width keeps rows aligned.
 const GHOST: usize = 16;
 
-/// Factor that scales deviations, as fractions of the rest density, before they are rounded to 16 bits.
+/// Factor by which deviations, as fractions of the rest density, are scaled before they are rounded to 16 bits.
 const FINENESS: f32 = 32768.0;
 
-/// A grid and its layout in device memory.
+/// Size of a grid and its layout in device memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     layout: Layout,
@@ -37,7 +37,7 @@ pub(super) struct Grid {
     ny: usize,
     stride: usize,
     plane: usize,
-    /// Density of the fluid at rest. Deviations are measured from a fluid at rest with this density.
+    /// Density of the fluid at rest. Populations are stored as deviations from a fluid at rest with this density.
     pub rest: f32,
     /// Whether the flow ends at the left and right edges of the grid rather than wrapping around.
     ends: bool,
@@ -56,7 +56,7 @@ impl Grid {
         Self { layout, nx, ny, stride, plane, rest, ends }
     }
 
-    /// Returns the macros that the kernels are compiled with.
+    /// Returns the preprocessor macros with which the fluid kernels are compiled.
     pub(super) fn defines(&self) -> Vec<Define> {
         let (is_planar, has_halves) = (self.layout != Layout::Cells, self.layout == Layout::Halves);
         let mut defines = flags(&[("PLANES", is_planar), ("HALVES", has_halves), ("INLET", self.ends)]);
@@ -66,14 +66,14 @@ impl Grid {
         defines
     }
 
-    /// Returns the first arguments of every kernel that advances the grid.
+    /// Returns the first arguments of every kernel that works on the grid: its size, strides and rest density.
     pub(super) fn args(&self) -> [Arg<'static>; 5] {
         let [nx, ny, stride, plane] =
             [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32));
         [nx, ny, stride, plane, Arg::Float(self.rest)]
     }
 
-    /// Returns the size of the grid in 32-bit words.
+    /// Returns the size of the grid in device memory, in 32-bit words.
     pub(super) fn len(&self) -> usize {
         match self.layout {
             Layout::Cells => SPEEDS * self.nx * self.ny,
@@ -92,7 +92,7 @@ impl Grid {
         }
     }
 
-    /// Returns whether the layout stores 16-bit numbers.
+    /// Returns whether the layout stores populations as 16-bit numbers.
     pub(super) fn has_halves(&self) -> bool {
         self.layout == Layout::Halves
     }
@@ -131,7 +131,7 @@ impl Grid {
         }
     }
 
-    /// Packs the deviations of all cells into the device layout.
+    /// Converts the populations of all cells, given as deviations from rest, to the device layout.
     pub(super) fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
         let mut packed = vec![0; self.len()];
         for (i, cell) in cells.iter().enumerate() {
@@ -150,17 +150,17 @@ impl Grid {
         packed
     }
 
-    /// Reads the deviations of cell `i` from data in the device layout.
+    /// Reads the populations of cell `i`, as deviations from rest, from data in the device layout.
     pub(super) fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
         std::array::from_fn(|k| self.read(packed, (k, i % self.nx, i / self.nx)))
     }
 
-    /// Reads the deviations of all cells from data in the device layout.
+    /// Reads the populations of all cells, as deviations from rest, from data in the device layout.
     pub(super) fn unpack(&self, packed: &[u32]) -> Vec<[f32; SPEEDS]> {
         (0..self.nx * self.ny).map(|i| self.cell(packed, i)).collect()
     }
 
-    /// Returns the obstacle flags in the device layout. Padding counts as solid.
+    /// Returns the obstacle flags (1 for solid cells) in the device layout. Padding counts as solid.
     pub(super) fn solid(&self, walls: &Walls) -> Vec<u8> {
         let mut solid = vec![1; self.single(0, self.ny) + GHOST];
         for (i, is_solid) in walls.solid.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Grid {
     }
 }
 
-/// Checks that a grid can be simulated: it must have at least 3 × 3 cells, at most `MAX_CELLS` in total, and a free cell.
+/// Checks that a grid can be simulated: at least 3 × 3 and at most `MAX_CELLS` cells, at least one of them free.
 pub(super) fn check_walls(walls: &Walls) -> Result<()> {
     let Walls { nx, ny, .. } = *walls;
     let invalid = |what: String| Err(Error::Invalid(what));

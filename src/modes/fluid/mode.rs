@@ -1,4 +1,4 @@
-//! The fluid mode, as listed in the table of modes.
+//! Entry of the fluid mode in the table of modes.
 
 use super::carried::CARRIES;
 use super::grid::{CELL, GRID};
@@ -15,7 +15,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// The fluid mode, as listed in the table of modes.
+/// Entry of the fluid mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "fluid",
     summary: "A fluid flows around obstacles.",
@@ -56,7 +56,7 @@ impl Mode for Fluid {
         Box::new(self.clone())
     }
 
-    /// Builds a simulation with the flow's tracers, and adds or removes tracers to match the number in the parameters.
+    /// Builds a simulation of the flow in `state`, with tracers added or removed to match the number in the parameters.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();
@@ -107,7 +107,7 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
-    /// Builds a simulation of `flow` on `device` with the settings in `recipe`. Uses exactly the tracers in `flow`.
+    /// Builds a simulation of `flow` on `device` with the settings in `recipe` and exactly the tracers in `flow`.
     ///
     /// # Errors
     /// Returns an error if the grid is not valid, the kernels do not build, or the device has too little memory.

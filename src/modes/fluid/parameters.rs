@@ -54,8 +54,8 @@ choice! {
     }
 }
 
-/// Value of Λ = (1/ω⁺ − ½)(1/ω⁻ − ½) for [`Collision::Trt`]. With 3/16, the walls of a Poiseuille flow lie exactly half-way
-/// between free and solid cells (Ginzburg, Verhaeghe and d'Humières 2008, Commun. Comput. Phys. 3, 427).
+/// Value of Λ = (1/ω⁺ − ½)(1/ω⁻ − ½) for [`Collision::Trt`]. With 3/16, the walls of a Poiseuille flow lie exactly
+/// half-way between free and solid cells (Ginzburg, Verhaeghe and d'Humières 2008, Commun. Comput. Phys. 3, 427).
 const MAGIC: f64 = 3.0 / 16.0;
 
 choice! {
@@ -96,7 +96,7 @@ choice! {
     }
 }
 
-/// Returns the kinematic viscosity in cells² per step: c²·(1/omega − ½).
+/// Returns the kinematic viscosity in cells² per step for the relaxation rate `omega`: c²·(1/omega − ½) with c² = 1/3.
 fn viscosity(omega: f32) -> f32 {
     ((2.0 / f64::from(omega) - 1.0) / 6.0) as f32
 }
@@ -106,7 +106,7 @@ impl Fluid {
         self.viscosity = viscosity(self.omega);
     }
 
-    /// Sets `omega` to match the current `viscosity`.
+    /// Sets the relaxation rate `omega` to match the current `viscosity`.
     fn set_omega(&mut self) {
         if self.viscosity != viscosity(self.omega) {
             let omega = (2.0 / (6.0 * f64::from(self.viscosity) + 1.0)) as f32;
@@ -114,8 +114,8 @@ impl Fluid {
         }
     }
 
-    /// Returns the kinematic viscosity in cells² per step: c²·(1/omega − ½). [`Collision::Les`] adds the eddy viscosity to
-    /// this value.
+    /// Returns the nominal kinematic viscosity in cells² per step: c²·(1/omega − ½) with c² = 1/3. [`Collision::Les`]
+    /// adds an eddy viscosity to it.
     pub fn viscosity(&self) -> f64 {
         (2.0 / f64::from(self.omega) - 1.0) / 6.0
     }
@@ -125,17 +125,17 @@ impl Fluid {
         1.0 / (0.5 + MAGIC / (1.0 / f64::from(self.omega) - 0.5))
     }
 
-    /// Returns 18√2·C², by which [`Collision::Les`] multiplies the relative stress to compute the relaxation time.
+    /// Returns 18√2·C² (C is the Smagorinsky constant), the factor of the stress in the relaxation time of `les`.
     pub(super) fn eddy_factor(&self) -> f64 {
         18.0 * SQRT_2 * f64::from(self.smagorinsky).powi(2)
     }
 
-    /// Returns the Reynolds number for a speed and a length, based on [`Fluid::viscosity`].
+    /// Returns the Reynolds number for a speed and a length in cells, based on the nominal viscosity.
     pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
         speed * f64::from(length) / self.viscosity()
     }
 
-    /// Returns the index of the first row that the drive pushes, and the number of rows that it pushes.
+    /// Returns the index of the first grid row that the drive pushes, and the number of rows it pushes.
     pub(super) fn driven_rows(&self, ny: usize) -> (usize, usize) {
         match self.drive {
             Drive::Row => (ny - 2, 1),

@@ -1,4 +1,4 @@
-//! The state, tracers, images, readings and brush of a fluid simulation, and its implementation of `Simulation`.
+//! State, tracers, images, readings and brush of a fluid simulation, and its implementation of [`Simulation`].
 
 use std::ops::Range;
 
@@ -29,13 +29,13 @@ const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
 impl FluidSimulation {
-    /// Queues an update of the velocities and densities of all cells. The picture and the readings are computed from these
-    /// fields. Does nothing if the fields of all devices have already been gathered.
+    /// Queues an update of the velocities and densities of all cells, from which the picture and readings are computed.
+    /// Does nothing if they have already been gathered from all devices.
     pub(super) fn update_whole_field(&mut self) -> Result<()> {
         if self.share.has_all_fields { Ok(()) } else { self.update_field(0..self.walls.ny) }
     }
 
-    /// Queues an update of the velocities and densities of the cells in `rows`.
+    /// Queues an update of the velocities and densities of the cells in the grid rows `rows`.
     pub(super) fn update_field(&mut self, rows: Range<usize>) -> Result<()> {
         let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
@@ -66,8 +66,8 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
-    /// Makes all cells within `radius` of any cell in `middles` solid or free. The fluid in freed cells is at rest and
-    /// usually keeps its density.
+    /// Makes all cells within `radius` cells of any cell in `middles` solid or free. In freed cells, the fluid is at
+    /// rest and usually keeps its density.
     ///
     /// # Errors
     /// Returns an error if no free cell would remain or if the device fails.
@@ -98,7 +98,7 @@ impl FluidSimulation {
         self.lane.flush()
     }
 
-    /// Returns the number of columns and rows of the image, and the side length of a pixel in cells.
+    /// Returns the width and height of the image in pixels, and the side length of a pixel in cells.
     pub(super) fn image_size(&self) -> (usize, usize, usize) {
         let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
         (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
@@ -120,7 +120,7 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// Returns the computed and the exact (f64) results of the last step for the free cells among `chosen`. All results are
+    /// Returns the computed and the reference (f64) results of the last step for the free cells among `chosen`, as
     /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
     fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
@@ -185,7 +185,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the mean speeds of the last burst, and the tracers, because building a simulation moves the tracers.
+    /// Returns the mean speeds of the last burst, and the tracers, because building a simulation would move them.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.series()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();
@@ -224,7 +224,7 @@ impl Simulation for FluidSimulation {
         let tracers = self.packed.publish(&mut self.lane, &args, memory, Shape::Tracers { half })?;
         let pixels = self.pixels.read_into(image.values)?;
         let sums = self.series[0].read_into(series)?;
-        // In a longer burst, the series has overwritten its beginning, so it is not shown.
+        // A burst of more than `SERIES` steps overwrites the beginning of the series, so the series is not shown.
         let is_whole = self.burst.steps as usize <= SERIES && self.burst.steps > 0;
         let mean_speeds = self.share.mean_speeds.clone();
         Ok(tracers.and(pixels).and(sums).map(move |((points, values), series)| Points {
@@ -238,7 +238,7 @@ impl Simulation for FluidSimulation {
         }))
     }
 
-    /// Returns the mean speed over the free cells after each step of the last burst, limited to its last `SERIES` steps.
+    /// Returns the mean speed over the free cells after each step of the last burst, for at most `SERIES` steps.
     fn series(&mut self) -> Result<Vec<f64>> {
         if let Some(means) = &self.share.mean_speeds {
             return Ok(means.iter().copied().map(f64::from).collect());
@@ -247,7 +247,7 @@ impl Simulation for FluidSimulation {
             return Ok(Vec::new());
         }
         let mut means = self.series[0].read()?;
-        // The buffer wraps around in a longer burst.
+        // The buffer wraps around in a burst of more than `SERIES` steps.
         let first = if self.burst.summed as usize > SERIES { self.burst.summed as usize % SERIES } else { 0 };
         means.rotate_left(first);
         Ok(means.into_iter().map(f64::from).collect())

@@ -1,12 +1,12 @@
-//! Reference implementation of the fluid in f64. Kernel results are compared against its results.
+//! Reference implementation of the fluid in f64, with which kernel results are compared.
 
 use super::parameters::{Collision, Drive, Fluid};
 use crate::base::flow::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
 use crate::modes::Diagnostics;
 
-/// Index of the direction opposite to each direction.
+/// For each lattice direction, the index of the opposite direction.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
-/// Indices of the three directions that point to the right.
+/// Indices of the three lattice directions that point to the right.
 const EAST: [usize; 3] = [1, 5, 8];
 
 impl Fluid {
@@ -31,8 +31,8 @@ impl Fluid {
         speeds / flow.walls.free() as f64
     }
 
-    /// Adds density·accel·w·direction_x to each population of the free cells in the driven rows. Skips a cell if one of its
-    /// populations would not stay positive.
+    /// Pushes the fluid: adds density·accel·w·direction_x to each population of the free cells in the driven rows.
+    /// Skips a cell if one of its populations would not stay positive.
     fn push(&self, flow: &mut Flow<f64>) {
         let by = f64::from(self.density) * f64::from(self.accel);
         let (first, rows) = self.driven_rows(flow.walls.ny);
@@ -46,7 +46,7 @@ impl Fluid {
         }
     }
 
-    /// Returns the populations that arrive in cell `i` from its neighbours. `cells` returns the populations of a given cell.
+    /// Returns the populations that arrive in cell `i`. `cells(j)` returns the populations of cell `j`.
     pub(super) fn arrived(
         &self,
         walls: &Walls,
@@ -74,7 +74,7 @@ impl Fluid {
         cell
     }
 
-    /// Returns the populations of a cell after applying the selected collision operator.
+    /// Returns the populations of a cell after relaxation towards equilibrium with the selected collision operator.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let equilibrium = equilibrium(cell);
         let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);
@@ -107,7 +107,7 @@ impl Fluid {
     }
 }
 
-/// Returns the equilibrium populations w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) with c² = 1/3.
+/// Returns the equilibrium populations of a cell, w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) with c² = 1/3.
 fn equilibrium(cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
     let (density, [ux, uy]) = macroscopic(cell);
     let u2 = ux * ux + uy * uy;

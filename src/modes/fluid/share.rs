@@ -1,4 +1,4 @@
-//! Division of a fluid among devices. Each device advances a band of rows and receives its neighbours' edge rows after each
+//! Divides a fluid among devices. Each device advances a band of rows and receives its neighbours' edge rows after each
 //! launch. The tracers stay on the first device, which gathers the whole flow field before it moves them.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::compute::{Arg, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
-    /// Sets the same unit of work on all devices. A unit is large enough for launches of `steps` steps.
+    /// Gives all devices the same unit of work, large enough for launches of `steps` steps.
     pub(super) fn agree_on_units(parts: &mut [Self], steps: usize) {
         let rows = parts.iter().map(|part| cells_of_group(&part.recipe)[1]).fold(1, common_multiple);
         let summed_steps = parts.iter().map(Self::summed_steps).min();
@@ -22,16 +22,16 @@ impl FluidSimulation {
         }
     }
 
-    /// Describes how rows are laid out in the grid buffer `f[grid]`.
+    /// Describes how the grid's rows are laid out in the buffer `f[grid]`.
     fn rows(&self, grid: usize) -> Rows<'_> {
         let (each, planes, pitch) = self.grid.rows();
         Rows::new(&self.f[grid], each, planes, pitch)
     }
 }
 
-/// Divides steps among devices. Each kernel of a launch is a stage; moving the tracers takes two additional stages.
+/// Each kernel of a launch is a stage; moving the tracers takes two additional stages.
 impl SharedSimulation for FluidSimulation {
-    /// State kept on the host: the number of steps so far, and the mean speeds of the burst so far.
+    /// State kept on the host: the number of steps so far, and the mean speeds of the current burst.
     type HostState = (u32, Option<Vec<f32>>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {

@@ -1,4 +1,4 @@
-//! Fluid on a device: buffers, kernels and steps.
+//! Simulation of a fluid on one device: buffers, kernels and steps.
 
 use super::carried::SERIES;
 use super::grid::{CELL, GRID, Grid, check_walls};
@@ -12,11 +12,11 @@ use crate::modes::{Cursor, Define, PackedPoints, Recipe, Reduction, flags, sourc
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
 
-/// Number of steps between two tracer updates. A tracer travels one or two cells in this time.
+/// Number of steps between two updates of the tracers. A tracer travels at most a few cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
 /// Maximum number of steps between two runs of the kernel that adds up the work-groups' sums of speeds.
 const SUMMED_STEPS: usize = 1024;
-/// Maximum number of work-groups' sums of speeds in the buffer `sums`, unless a single step produces more.
+/// Maximum length of the buffer `sums` (one sum of speeds per work-group and step), unless one step needs more.
 const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the work-groups' sums of speeds.
 const SUM_GROUP: usize = 256;
@@ -29,7 +29,7 @@ pub struct FluidSimulation {
     pub(super) free: usize,
     pub(super) recipe: Recipe,
     pub(super) grid: Grid,
-    /// The kernels of one launch, in order. A launch advances the flow by one or more steps.
+    /// Kernels of one launch, in order. A launch advances the flow by one or more steps.
     pub(super) kernels: Vec<Kernel>,
     open_burst: Kernel,
     add_sums: Kernel,
@@ -38,13 +38,13 @@ pub struct FluidSimulation {
     pub(super) carry: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// Cells before and after the next step. The buffers are swapped after each step, except in the variant `split`, where
-    /// the second buffer holds the populations that have arrived from neighbouring cells.
+    /// Populations of the cells before and after the next step. The buffers are swapped after each step. In the variant
+    /// `split`, the second buffer instead holds the populations that have arrived from neighbouring cells.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
-    /// Sum of the speeds |u| in each work-group, for each step since the sums were last added up.
+    /// Sum of the speeds |u| of the cells in each work-group, for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
-    /// Mean |u| after each step of this burst, and of the previous burst, whose copy to the host may still be in progress.
+    /// Mean speed |u| after each step: of this burst, and of the previous one, which may still be copied to the host.
     pub(super) series: [Buffer<f32>; 2],
     /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell as of the last update; all zero for solid cells.
     pub(super) field: Buffer<[f32; 4]>,
@@ -53,7 +53,7 @@ pub struct FluidSimulation {
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether the second buffer of cells holds the state before the last step, taken with the current parameters and walls.
+    /// Whether `f[1]` holds the state before the last step, taken with the current parameters and walls.
     pub(super) stepped: bool,
     /// Number of steps so far; also seeds the random numbers for the tracers.
     pub(super) now: u32,
@@ -61,26 +61,26 @@ pub struct FluidSimulation {
     pub(super) share: Share,
 }
 
-/// State for sharing the work with other devices.
+/// State of a fluid simulation that shares the work with other devices.
 #[derive(Default)]
 pub(super) struct Share {
-    /// Number of rows in a unit of work.
+    /// Number of grid rows in a unit of work.
     pub(super) grain: usize,
-    /// Number of neighbouring rows on each side that a device reads to advance its own rows.
+    /// Number of neighbouring grid rows that a device reads on each side of its own rows.
     pub(super) edge: usize,
-    /// Smallest value of `FluidSimulation::summed_steps` across all devices; `None` until the devices have agreed on it.
+    /// Smallest value of `FluidSimulation::summed_steps` among all devices; `None` until they have agreed on it.
     pub(super) summed_steps: Option<u32>,
-    /// Number of steps in the launch in progress.
+    /// Number of steps in the kernel launch in progress.
     pub(super) steps: u32,
-    /// Whether to advance the tracers once the launch in progress has finished.
+    /// Whether to move the tracers once the kernel launch in progress has finished.
     pub(super) moves_tracers: bool,
     /// Whether this device holds the current velocities and densities of all devices.
     pub(super) has_all_fields: bool,
-    /// Mean speed of the fluid after each step of the burst, if the work was divided among several devices.
+    /// Mean speed of the fluid after each step of the burst; `None` unless several devices share the burst.
     pub(super) mean_speeds: Option<Vec<f32>>,
 }
 
-/// Progress of a burst of steps.
+/// Progress of a burst (a number of steps that run without a read-back).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
@@ -177,8 +177,8 @@ impl FluidSimulation {
         self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
     }
 
-    /// Returns the number of steps in the next launch. A launch ends when sums must be added up or tracers must be moved.
-    /// The last step of a burst gets its own launch, so that the second buffer then holds the state before the last step.
+    /// Returns the number of steps in the next launch, which ends when sums must be added up or tracers must be moved.
+    /// The last step of a burst has a separate launch, so that `f[1]` then holds the state before the last step.
     pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, moved } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), moved + MOVE_STEPS];
@@ -195,7 +195,7 @@ impl FluidSimulation {
         1 << fit.ilog2()
     }
 
-    /// Returns the kernel argument `c`: the coefficients defined in `kernels/fluid/cell.cl`.
+    /// Returns the kernel argument `c`: the coefficients described in `kernels/fluid/cell.cl`.
     pub(super) fn coefficients(&self) -> Arg<'static> {
         let Fluid { density, accel, omega, inlet, .. } = self.params;
         let push = density * accel;
@@ -211,14 +211,14 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Returns the number of work-items needed for all rows before `row`, which must be the first row of a work-group.
+    /// Returns the number of work-items that advance the rows before `row`, the first row of a work-group.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues the push that drives the fluid before a step. In variants with one kernel, only the first step of a burst
-    /// needs it, because each step ends with the push for the next step.
+    /// Queues the push that drives the fluid before a step. A variant with one kernel needs it only before the first
+    /// step of a burst, because each of its steps ends with the push for the next step.
     pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.kernels.len() > 1;
         if self.burst.step == 0 {
@@ -239,7 +239,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Completes a launch of `steps` steps: swaps the grids and, if necessary, adds up the sums.
+    /// Completes a launch of `steps` steps: swaps the grids and, if due, adds up the work-groups' sums of speeds.
     pub(super) fn after(&mut self, steps: u32) -> Result<()> {
         if self.kernels.len() == 1 {
             self.f.swap(0, 1);
@@ -284,7 +284,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Returns the flow after the last complete burst. Waits for the device.
+    /// Returns the flow after the last complete burst of steps. Waits for the device.
     ///
     /// # Errors
     /// Returns an error if the device fails.

@@ -31,26 +31,26 @@ pub(super) fn cells_of_group(recipe: &Recipe) -> [usize; 2] {
     [width * lanes, height].map(|side| side - 2 * (steps_of_launch(recipe) - 1))
 }
 
-/// Returns the number of steps per launch, limited so that each work-group still has cells to advance.
+/// Returns the number of steps per kernel launch, limited so that each work-group still has cells to advance.
 pub(super) fn steps_of_launch(recipe: &Recipe) -> usize {
     let [width, height] = sides(recipe);
     (recipe.knob(STEPS.name) as usize).min(width.min(height).div_ceil(2)).max(1)
 }
 
-/// The kernels that a variant runs for a step, and the memory layout of the cells.
+/// Kernels that a variant runs for a step, and the memory layout of the cells that they use.
 pub(super) struct Stages {
-    /// Entry points of the kernels, in launch order.
+    /// Names of the kernels, in launch order.
     pub entries: &'static [&'static str],
     pub layout: Layout,
 }
 
-/// Returns the kernel and the memory layout of a variant that runs one kernel per step.
+/// Returns the stages of a variant that runs one kernel per step on cells in the given memory layout.
 const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Defaults for the fluid variants. A work-group covers a rectangle of cells and adds up their speeds in local memory, using
-/// one float per work-item.
+/// Defaults for the fluid variants. A work-group covers a rectangle of cells and adds up their speeds in local memory,
+/// using one float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),
@@ -86,7 +86,7 @@ variants! {
         ];
 }
 
-/// Returns the variant that `auto` selects for a device.
+/// Returns the fluid variant that `auto` selects for a device.
 pub fn auto_variant(device: &DeviceInfo, _cells: usize) -> &'static Variant {
     match device.kind {
         DeviceKind::Cpu => &VECTOR,

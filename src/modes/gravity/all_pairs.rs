@@ -1,4 +1,4 @@
-//! Solver for the variants that sum over all pairs with a single kernel, `advance`.
+//! Solver of the gravity variants that sum over all pairs with a single kernel, `advance`.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Number of bodies in a unit of work: a common multiple of the number of bodies per work-group on each device.
+    /// Number of bodies in a unit of work: a common multiple of the bodies per work-group on each device.
     grain: usize,
-    /// Mass shared by all bodies that have mass, if the kernel multiplies by this mass only after summing the forces.
+    /// Common mass of all bodies that have mass, if the kernel sums forces for unit masses and multiplies afterwards.
     common_mass: Option<f32>,
 }
 
@@ -68,7 +68,7 @@ impl Solver for AllPairs {
     }
 }
 
-/// Returns the mass shared by all bodies that have mass, or `None` if their masses differ.
+/// Returns the common mass of all bodies that have mass, or `None` if their masses differ.
 fn common_mass(bodies: &Bodies) -> Option<f32> {
     let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
     let first = masses.next()?;

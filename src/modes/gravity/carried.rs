@@ -1,4 +1,4 @@
-//! Lists that gravity snapshots contain in addition to the state, with a check for each list.
+//! Lists that a snapshot of gravity contains in addition to the state, with a check for each list.
 
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
 use crate::base::edit::Edit;
@@ -6,16 +6,16 @@ use crate::base::error::{Error, Result};
 use crate::modes::CarriedList;
 use crate::modes::carried::{Checked, each_body, ensure, has};
 
-/// Name of the list with the acceleration and the energy error of each body.
+/// Name of the list that holds the acceleration and the energy error of each body.
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
-/// Lists that a gravity snapshot contains in addition to the state, each with the function that checks it.
+/// Lists that a snapshot of gravity contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,
         most: |[bodies, _]| 4 * bodies,
-        // A larger acceleration would move the body out of bounds, where it would be excluded as not finite.
+        // A larger acceleration would move the body out of bounds within a step.
         check: |with, list| {
             let most = 2.0 * f64::from(FINITE_LIMIT) / with.mode.time_step();
             let expected =
@@ -59,15 +59,15 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// Name of the list of acceleration magnitudes, one per body, without the factor G. The tree's error limits depend on them.
+/// Name of the list of acceleration magnitudes, one per body, divided by G. They set the error limits of the tree.
 pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
-/// Name of the list with the low parts (rounding errors) of all positions, then of all velocities; used only if
-/// `compensated` is on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
+/// Name of the list of the low parts (rounding errors) of all positions, then of all velocities, if `compensated` is
+/// on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
-/// Updates the low parts after an edit that changed the number of bodies from `before` to `after`. A velocity that the user
-/// set has no low part.
+/// Updates the low parts (rounding errors) after an edit that changed the number of bodies from `before` to `after`. A
+/// velocity that the user set has no low part.
 pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
         return Err(Error::Invalid(format!(
@@ -89,8 +89,8 @@ pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, aft
     Ok(())
 }
 
-/// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that the low
-/// parts of velocities are finite. After an edit or due to decay, a velocity may be smaller than its low part.
+/// Checks that low parts of positions are rounding errors, too small to change the position when added, and that those
+/// of velocities are finite. After an edit or due to decay, a velocity may be smaller than its low part.
 fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> Checked {
     let (places, velocities) = low.split_at(bodies.len());
     let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);

@@ -1,4 +1,4 @@
-//! Gravity: every body attracts every other body, `a_i = G Σ_j m_j d_ij s(|d_ij|)`.
+//! Gravity: every body attracts every other body, with the acceleration `a_i = G Σ_j m_j d_ij s(|d_ij|)`.
 
 mod all_pairs;
 mod carried;

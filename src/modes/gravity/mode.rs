@@ -1,4 +1,4 @@
-//! The gravity mode, as listed in the table of modes.
+//! Entry of the gravity mode in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
 use super::parameters::Gravity;
@@ -17,7 +17,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// The gravity mode, as listed in the table of modes.
+/// Entry of the gravity mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "gravity",
     summary: "Every body attracts every other body.",

@@ -1,5 +1,5 @@
-//! Solver of the variant `mutual`, which uses Newton's third law to evaluate each pair only once. Bodies form blocks, each
-//! pair of blocks forms a tile of pairs, and each tile adds its forces to slots.
+//! Solver of the variant `mutual`, which uses Newton's third law to evaluate each pair only once. Bodies form blocks,
+//! and each pair of blocks forms a tile of pairs. Each tile adds its partial forces to a buffer, `slots`.
 
 use std::ops::Range;
 
@@ -12,24 +12,24 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of block distances to evaluate at once. The blocks form a ring, around which distances are measured.
+/// Maximum number of block distances (differences of block indices in a ring) whose partial forces are kept at once.
 const DEPTH: usize = 64;
-/// Partial forces may occupy 1/`SHARE` of the device memory, or more if even a single block distance requires more.
+/// Fraction of the device memory, as 1/`SHARE`, that partial forces may occupy; one block distance is always allowed.
 const SHARE: u64 = 16;
 /// Minimum device memory that the solver needs per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
-/// Returns the number of work-items that evaluate a tile of pairs together; must match `kernels/gravity/mutual.cl`.
+/// Returns the number of work-items that evaluate one tile of pairs; must match `kernels/gravity/mutual.cl`.
 fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
 
-/// Returns the number of bodies that the work-items of one tile of pairs hold at a time.
+/// Returns the number of bodies that the work-items of one tile of pairs process at a time.
 fn own(recipe: &Recipe) -> usize {
     team(recipe) * (recipe.knob("lanes") * recipe.knob("k")) as usize
 }
 
-/// Returns the number of bodies that a work-group holds at a time.
+/// Returns the number of bodies that a work-group processes at a time.
 pub(super) fn bodies_per_group(recipe: &Recipe) -> usize {
     own(recipe) * recipe.work_group / team(recipe)
 }
@@ -41,11 +41,11 @@ pub(super) fn local_bytes(recipe: &Recipe) -> usize {
     others * (4 + 3 * lanes) * size_of::<f32>()
 }
 
-/// Solver that evaluates each pair of bodies once. Partial forces go to separate buffers, which a final kernel adds up.
+/// Solver that evaluates each pair of bodies once. A final kernel adds up the partial forces from separate buffers.
 pub(super) struct Mutual {
     advance: Kernel,
     tiles: Tiles,
-    /// Buffers and kernels for sharing the pairs with other devices, or `None` if there is only one device.
+    /// Buffers and kernels for dividing the pairs among several devices, or `None` if there is only one device.
     sums: Option<Sums>,
 }
 
@@ -102,7 +102,7 @@ impl Solver for Mutual {
     }
 }
 
-/// The tiles into which all pairs of bodies are divided, with their kernels and buffers.
+/// Tiles into which the pairs of bodies are divided, with their kernels and buffers.
 struct Tiles {
     spread: Kernel,
     meet: Kernel,
@@ -112,17 +112,17 @@ struct Tiles {
     length: usize,
     side: usize,
     blocks: usize,
-    /// Number of block distances to evaluate at once, at most [`DEPTH`].
+    /// Number of block distances (differences of block indices) to evaluate at once, at most [`DEPTH`].
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
-    /// Unit of mass in the buffer `places`.
+    /// Mass that counts as 1 in the buffer `places`.
     mass_unit: f32,
 }
 
-/// Returns the unit of mass for sums of forces: a power of two in which the heaviest body has a mass of 2¹⁵ to 2¹⁶. In the
-/// units of `kernels/gravity/mutual.cl`, its force then neither overflows at the smallest softening length nor vanishes at
-/// the largest distance.
+/// Returns the unit of mass for sums of forces: a power of two in which the heaviest body has a mass of 2¹⁵ to 2¹⁶. In
+/// the units of `kernels/gravity/mutual.cl`, its force then neither overflows at the smallest softening length nor
+/// vanishes at the largest distance.
 fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
     match heaviest > 0.0 && heaviest.is_finite() {
@@ -132,7 +132,7 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the number of bodies in a block: about the first recipe's block size, and a multiple of every recipe's `own`.
+/// Returns the number of bodies in a block: about the block size of the first recipe, and usable by every recipe.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
     // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
@@ -183,11 +183,11 @@ impl Tiles {
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the evaluation of pairs for the next slice of the work-items `range`. Returns the work-item after the slice.
+    /// Queues the evaluation of pairs for the next slice of the work-items `range`. Returns the end of the slice.
     fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let team = team(&self.recipe);
-        // Tiles of the next `depth` block distances add to the slots of the current distances, so a slice ends earlier.
+        // The next `depth` block distances reuse the slots of the current ones, so a slice ends before them.
         let end = (range.start + 1).next_multiple_of(self.depth * self.blocks * team).min(range.end);
         let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         let side = Arg::Uint(self.side as u32);
@@ -196,7 +196,7 @@ impl Tiles {
             args: &[length, side, depth, Arg::Uint((end / team) as u32), eps2, places, slots],
             items: end,
             group: self.recipe.work_group,
-            // A pair counts for each of its two bodies.
+            // Each pair counts once for each of its bodies.
             cost: (self.length * self.length) as f64 / (self.count() * team) as f64,
         };
         Ok(lane.slice(pass, range.start)?.min(end))
@@ -210,9 +210,9 @@ struct Sums {
     finish: Kernel,
     /// Forces on each body from the pairs that this device computes, three floats per body.
     parts: Buffer<f32>,
-    /// Forces on this device's own bodies that the other devices computed, three floats per body and device.
+    /// Forces on this device's own bodies, computed by the other devices; three floats per body and device.
     others: Buffer<f32>,
-    /// Number of bodies per device that `others` has room for.
+    /// Number of bodies per device for which `others` has room.
     stride: usize,
 }
 
@@ -232,8 +232,8 @@ impl Sums {
         })
     }
 
-    /// Queues the evaluation of pairs for the next slice of the work-items `range` and, after the last slice, the kernel
-    /// that sums the forces. Returns the work-item after the slice.
+    /// Queues the evaluation of pairs for the next slice of the work-items `range` and, after the last slice, the
+    /// kernel that sums the forces on each body. Returns the end of the slice.
     fn meet(&self, lane: &mut Lane, tiles: &Tiles, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let [n, length, depth] = tiles.sizes();
         if range.start == pass.assignment.work.start * team(&tiles.recipe) {

@@ -53,7 +53,7 @@ choice! {
 }
 
 impl Integrator {
-    /// Returns the number of force evaluations in a step.
+    /// Returns the number of force evaluations per step.
     pub fn evaluations(self) -> u32 {
         if self == Self::Yoshida { 3 } else { 1 }
     }
@@ -64,7 +64,7 @@ impl Integrator {
     }
 }
 
-/// Length of the first and the last of the three leapfrog steps of [`Integrator::Yoshida`], relative to the whole step:
+/// Length of the first and third of the leapfrog steps of [`Integrator::Yoshida`], relative to the whole step:
 /// 1/(2 − ∛2), for which the third-order errors cancel (Yoshida 1990, Phys. Lett. A 150, 262). The middle step has the
 /// length 1 − 2·`OUTER`, which is negative.
 pub(super) const OUTER: f64 = 1.351_207_191_959_657_8;
@@ -95,7 +95,7 @@ choice! {
 }
 
 impl Gravity {
-    /// Returns whether the usual force error is within `accuracy`. `at_default` is that error with the default `opening`.
+    /// Returns whether a variant whose force error is `at_default` with the default `opening` is within `accuracy`.
     pub(super) fn is_accurate(&self, at_default: f64) -> bool {
         // Measured with Plummer spheres and galaxies: the error grows as this power of `opening`.
         let error = at_default * f64::from(self.opening / OPENING).powf(0.65);

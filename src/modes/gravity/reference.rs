@@ -1,4 +1,4 @@
-//! Reference implementation of gravity in f64. Kernel results are compared against its results.
+//! Reference implementation of gravity in f64, with which kernel results are compared.
 
 use super::parameters::{Gravity, Integrator, OUTER, Softening};
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
@@ -8,7 +8,7 @@ use crate::modes::Diagnostics;
 type Vector = glam::DVec3;
 
 impl Gravity {
-    /// Returns the factor s(r) in the acceleration m·d·s(r), for the squared distance `r2` = r².
+    /// Returns the softened 1/r³ factor s(r) in the acceleration m·d·s(r), for the squared distance `r2` = r².
     fn fade(&self, r2: f64) -> f64 {
         let eps2 = f64::from(self.eps).powi(2);
         let r2 = match self.softening {
@@ -18,7 +18,7 @@ impl Gravity {
         1.0 / (r2 * r2.sqrt())
     }
 
-    /// Returns the potential energy of a pair, divided by −G m_i m_j, for the squared distance `r2`.
+    /// Returns the potential energy of a pair of bodies, divided by −G m_i m_j, for the squared distance `r2`.
     fn potential(&self, r2: f64) -> f64 {
         let eps = f64::from(self.eps);
         match self.softening {
@@ -28,7 +28,7 @@ impl Gravity {
         }
     }
 
-    /// Returns the acceleration of body `i`: a_i = G Σ_j m_j d_ij s(|d_ij|).
+    /// Returns the acceleration of body `i` due to all bodies: a_i = G Σ_j m_j d_ij s(|d_ij|).
     pub(super) fn acceleration<T: Copy + Into<f64>>(&self, i: usize, positions: &[[T; 4]]) -> Vector {
         let own = place(&positions[i]);
         let pull = |other: &[T; 4]| {
@@ -38,7 +38,7 @@ impl Gravity {
         positions.iter().map(pull).sum::<Vector>() * f64::from(self.g)
     }
 
-    /// Returns the acceleration and potential at the position `at`, without the contribution of body `except`.
+    /// Returns the gravitational acceleration and potential at the position `at` due to all bodies but `except`.
     pub(super) fn field_of(&self, at: Vector, others: &[[f32; 4]], except: Option<usize>) -> GravitySample {
         let mut field = GravitySample::default();
         for (j, other) in others.iter().enumerate() {
@@ -99,8 +99,8 @@ impl Gravity {
         self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
-    /// Applies `step` to the position and velocity of each body, and moves the body onto the plane z = 0 if `flat` is set.
-    /// Excludes bodies whose values are no longer finite.
+    /// Applies `step` to the position and velocity of each body, and moves bodies onto the plane z = 0 if `flat` is
+    /// set. Excludes bodies whose values are no longer finite.
     fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
         for i in 0..bodies.len() {
             let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));

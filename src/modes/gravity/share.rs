@@ -1,5 +1,4 @@
-//! Division of gravity among devices. Each device has all positions, and evaluates the part of the forces that its solver
-//! assigns.
+//! Divides a gravity simulation among devices. Each has the positions of all bodies and evaluates part of the forces.
 
 use std::ops::Range;
 

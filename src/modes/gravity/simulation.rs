@@ -1,4 +1,4 @@
-//! Gravity on a device.
+//! Simulation of gravity on one device: buffers, kernels, steps and readings.
 
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
@@ -30,12 +30,12 @@ pub(super) struct GravitySimulation {
     potential: Kernel,
     /// Positions before and after a pass over all bodies. The buffers are swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities, followed by the low parts of positions and velocities if the parameter `compensated` is on.
+    /// Velocities; if the parameter `compensated` is on, followed by the rounding errors of positions and velocities.
     pub(super) v: Buffer<[f32; 4]>,
-    /// Accelerations; the fourth number is the body's largest energy error in a step so far (`missed` in
+    /// Acceleration of each body; the fourth number is the body's largest energy error in a step so far (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus |potential energy| when first measured with the current parameters; `None` until then.
+    /// Kinetic energy plus |potential energy|, first measured with the current parameters; `None` until then.
     energy_scale: Option<f64>,
     packed: PackedPoints,
     /// Gravitational potential at each body, as a double or as the sum of two floats.
@@ -49,12 +49,12 @@ pub(super) struct GravitySimulation {
 /// Validity of the accelerations in device memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
-    /// Whether `a` contains the accelerations at the positions `x[0]` with the current parameters.
+    /// Whether the acceleration buffer `a` is up to date with the current positions and parameters.
     pub a_is_current: bool,
     /// Whether accelerations have been computed since the simulation was built.
     pub a_is_there: bool,
-    /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the positions
-    /// before the pass, so `a` then belongs to `x[1]`.
+    /// Whether the last step used the current parameters. If so, `a` and the positions `x[1]` belong together, because
+    /// the last pass of a burst evaluates the forces at the positions before the pass.
     pub stepped: bool,
 }
 
@@ -70,9 +70,9 @@ pub(super) struct Burst {
     pub(super) evaluates: bool,
 }
 
-/// Relative energy error of one body in one step above which the advice on close encounters is shown.
+/// Relative energy error of one body in one step above which a warning about close encounters is shown.
 const WORRYING_SHARE: f64 = 0.1;
-/// Advice shown when the time step is too long for a close encounter between bodies.
+/// Warning text, shown when the time step is too long for a close encounter between bodies.
 const ENCOUNTER_ADVICE: &str =
     "A close encounter was too fast for the time step: reduce Time step or increase Softening.";
 
@@ -104,7 +104,7 @@ impl GravitySimulation {
         })
     }
 
-    /// Creates the buffer for the velocities and, if `compensated` is on, the low parts `low` (zeros if `low` is empty).
+    /// Creates the velocity buffer, followed by the rounding errors `low` (zeros if empty) if `compensated` is on.
     fn velocities(
         device: &Device,
         params: &Gravity,
@@ -117,8 +117,8 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Returns whether a pass evaluates forces, and the coefficients of the pass. Only the drift that opens a burst of
-    /// kick–drift–kick steps needs no forces.
+    /// Returns whether pass number `pass` of a burst evaluates forces, and its coefficients. Only the drift that opens
+    /// a burst of kick–drift–kick steps needs no forces.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {
@@ -184,7 +184,7 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities }.into())
     }
 
-    /// Returns the accelerations for the next burst, the energy errors so far, the solver's lists, and the low parts.
+    /// Returns the accelerations and energy errors, the solver's lists, and the rounding errors, for a snapshot.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = self.solver.carried();
         if self.known.a_is_current {

@@ -1,4 +1,4 @@
-//! Solvers, which evaluate gravity: the trait that each group of kernels implements, and its inputs.
+//! Solvers, which evaluate gravitational forces: the trait that each kernel family implements, and its inputs.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
-/// Algorithm that evaluates forces and advances bodies. Each group of related kernels has its own implementation.
+/// Algorithm that evaluates forces and advances bodies. Each family of kernel variants has an implementation.
 pub(super) trait Solver {
-    /// Queues the next slice of the stage's work-items `range`, without waiting. Returns the work-item after the slice.
+    /// Queues the next slice of a stage's work-items `range`, without waiting. Returns the end of the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues the kernel that computes the potential at each body due to all others, for measuring the energy. The default
-    /// implementation evaluates all pairs.
+    /// Queues the kernel that computes the potential at each body due to all others, from which the energy is computed.
+    /// The default implementation evaluates all pairs.
     fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
         let PotentialPass { all_pairs: kernel, bodies, eps2, x, phi, .. } = *pass;
         let (args, group, cost) =
@@ -23,7 +23,7 @@ pub(super) trait Solver {
         lane.whole(Pass { kernel, args, items: bodies, group, cost })
     }
 
-    /// Returns the number of interactions that one evaluation of all forces computes, divided by N² for N bodies.
+    /// Returns the number of interactions in one evaluation of all forces, divided by N² for N bodies.
     fn work(&self) -> f64 {
         1.0
     }
@@ -38,7 +38,7 @@ pub(super) trait Solver {
         Ok(())
     }
 
-    /// Returns how a pass is divided among devices.
+    /// Returns how a pass over all bodies can be divided among devices.
     fn plan(&self) -> Plan;
 
     /// Returns the number of stages in a pass that several devices share. A pass on a single device has one stage.
@@ -46,10 +46,10 @@ pub(super) trait Solver {
         1
     }
 
-    /// Returns the work-items of a stage that belong to `assignment`.
+    /// Returns the work-items of a stage that `assignment` gives to this device.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
 
-    /// Returns the rows, one per body, that devices exchange in addition to the new positions, if any.
+    /// Returns the per-body data that devices exchange in addition to the new positions, if any.
     fn gathered(&self) -> Option<Rows<'_>> {
         None
     }
@@ -71,20 +71,20 @@ pub(super) struct ForcePass<'a> {
     /// Buffers of positions before the step, positions after the step, velocities, and accelerations.
     pub state: [Arg<'a>; 4],
     pub stage: usize,
-    /// The part of the pass over all bodies that this device computes.
+    /// Part of the pass that this device computes.
     pub assignment: &'a Assignment,
 }
 
 impl ForcePass<'_> {
-    /// Returns the coefficients in the kernels' layout, for force sums whose masses are in units of `mass`.
+    /// Returns the step's coefficients as a kernel argument, for sums of forces with masses in units of `mass`.
     pub(super) fn coefficients(&self, mass: f32) -> Arg<'static> {
         Arg::Float8(self.step.coefficients(mass))
     }
 }
 
-/// A pass that sums the potential at each body.
+/// A pass that computes the potential at each body, with its inputs and outputs.
 pub(super) struct PotentialPass<'a> {
-    /// Kernel that evaluates all pairs.
+    /// Default kernel, which evaluates all pairs of bodies.
     pub all_pairs: &'a Kernel,
     pub bodies: usize,
     /// Square of the softening length.
@@ -96,20 +96,20 @@ pub(super) struct PotentialPass<'a> {
     pub phi: Arg<'a>,
 }
 
-/// Inputs for building a simulation and its solver.
+/// Inputs for building a gravity simulation and its solver.
 pub(super) struct Setup<'a> {
     pub device: &'a Device,
     pub params: &'a Gravity,
     pub recipe: Recipe,
-    /// Recipes of all devices that step together, including `recipe`.
+    /// Recipes of all devices that share the simulation, including `recipe`.
     pub recipes: &'a [Recipe],
     pub bodies: &'a Bodies,
 }
 
-/// Constructor of a variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
+/// Constructor of a kernel variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
-/// Builds the program of a recipe. If `has_equal_masses` is set, the kernels multiply by the common mass only after summing.
+/// Builds a recipe's program. If `has_equal_masses` is set, its kernels multiply by the common mass after summing.
 pub(super) fn program(
     device: &Device,
     recipe: Recipe,
@@ -122,7 +122,7 @@ pub(super) fn program(
     Program::build_with_root(device, &files, &defines)
 }
 
-/// Returns the macros that select the softening law.
+/// Returns the preprocessor macros that select the softening law.
 pub(super) fn softening_defines(params: &Gravity) -> Vec<Define> {
     let is_plummer = params.softening == Softening::Plummer;
     flags(&[("SOFTENING_PLUMMER", is_plummer), ("SOFTENING_CLAMP", !is_plummer)])

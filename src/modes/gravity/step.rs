@@ -1,4 +1,4 @@
-//! Coefficients that let a single kernel take the steps of all integrators.
+//! Coefficients with which a single kernel can take the steps of all integrators.
 
 use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
@@ -12,7 +12,7 @@ pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
 
-/// Returns the macros for the kernels that end a step.
+/// Returns the preprocessor macros for the kernels that end a step.
 pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
     flags(&[("COMPENSATED", params.compensated)])
 }
@@ -20,9 +20,9 @@ pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
 /// Coefficients of `finish_step` in `kernels/gravity/force.cl`: `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x +
 /// drift·v + drift2·a; v ← v·loss`.
 ///
-/// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use the same
-/// acceleration, so within a burst one kernel applies both. A burst opens with a kick and drift from the last acceleration,
-/// and its last step only closes. `leapfrog` is one kick–drift–kick of length dt; `yoshida` is three.
+/// Kick–drift–kick needs one force evaluation per (sub)step: its closing kick and the opening kick of the next one use
+/// the same acceleration, so within a burst one kernel applies both. A burst opens with a kick and drift from the last
+/// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt; `yoshida` is three.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     closing: f32,
@@ -36,22 +36,22 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Returns coefficients for a step that computes accelerations but moves no body.
+    /// Returns the coefficients of a pass that computes accelerations but moves no body.
     pub(super) fn still(p: &Gravity) -> Self {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns coefficients for a step that moves no body, except onto the plane z = 0 if `flat` is set.
+    /// Returns the coefficients of a pass that moves no body, except onto the plane z = 0 if `flat` is set.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
 
-    /// Returns whether the step leaves positions and velocities unchanged.
+    /// Returns whether these coefficients leave positions and velocities unchanged.
     pub(super) fn is_still(self) -> bool {
         [self.closing, self.opening, self.drift] == [0.0; 3]
     }
 
-    /// Returns the coefficients of a whole step of `euler` or `taylor`.
+    /// Returns the coefficients of a whole step with the integrator `euler` or `taylor`.
     ///
     /// `taylor` moves bodies with their old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².
     pub(super) fn whole(p: &Gravity) -> Self {
@@ -65,7 +65,7 @@ impl Step {
         Self { opening: 0.5 * h, drift: h, ..Self::none(p) }
     }
 
-    /// Returns the coefficients that close substep `nth`: the other half of the kick, and the decay after the last substep.
+    /// Returns the coefficients that close substep `nth`: the second half-kick and, after the last substep, the decay.
     pub(super) fn close(p: &Gravity, nth: u32) -> Self {
         let damp = if nth + 1 == p.integrator.evaluations() { p.decay } else { 1.0 };
         Self { closing: 0.5 * substep(p, nth), damp, ..Self::none(p) }
@@ -77,15 +77,15 @@ impl Step {
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// Returns the coefficients in the kernels' layout, for force sums whose masses are in units of `mass`.
+    /// Returns the coefficients in the layout of the kernels, for sums of forces with masses in units of `mass`.
     pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]
     }
 }
 
-/// Returns the length of substep `nth` of a step. The lengths for `yoshida` add up to dt within f32 rounding. If each were
-/// rounded independently, the simulated time would be off by about 1e-7 of its value.
+/// Returns the length of substep `nth` of a step. The lengths for `yoshida` add up to dt within f32 rounding. If each
+/// were rounded independently, the simulated time would be off by about 1e-7 of its value.
 fn substep(p: &Gravity, nth: u32) -> f32 {
     match p.integrator {
         Integrator::Yoshida => {

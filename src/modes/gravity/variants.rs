@@ -7,7 +7,7 @@ use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Number of bodies above which the tiles of pairs keep all compute units of a device busy.
+/// Number of bodies from which the variant `mutual` has enough tiles of pairs to keep a device's compute units busy.
 const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
@@ -58,7 +58,7 @@ variants! {
         normal_error: Some(tree::NORMAL_ERROR);
 }
 
-/// Returns the variant that `auto` selects for a device and a number of bodies. `may_approximate` permits the tree.
+/// Returns the variant that `auto` selects for a device and a number of bodies. `may_approximate` allows `tree`.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, may_approximate: bool) -> &'static Variant {
     match device.kind {
         DeviceKind::Cpu if may_approximate && bodies >= 8_192 => &TREE,
@@ -69,7 +69,7 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, may_approximate: 
     }
 }
 
-/// Returns the local memory that holds one body per work-item, in bytes.
+/// Returns the size, in bytes, of the local memory that holds one body per work-item.
 fn tile(recipe: &Recipe) -> usize {
     size_of::<[f32; 4]>() * recipe.work_group
 }
@@ -110,7 +110,7 @@ const OWN: Knob = Knob {
     ..K
 };
 const BLOCK: Knob = Knob::new("block", "", &[128, 256, 512, 1024, 2048], |device, bodies| match device.kind {
-    // With few blocks the sums are short. With many blocks all compute units are busy.
+    // Few blocks make the sums short; many blocks keep all compute units busy.
     DeviceKind::Cpu => {
         let blocks = (16 * device.compute_units as usize).isqrt().max(8);
         (bodies / blocks).next_power_of_two().clamp(128, 2048) as u32

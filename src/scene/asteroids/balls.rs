@@ -10,19 +10,19 @@ pub(super) fn param(setup: &Setup, key: &str) -> f64 {
     setup.params.float(key).unwrap_or(0.0).into()
 }
 
-/// Mass and radius of each ball, before positions are assigned. The masses add up to 1.
+/// Mass and radius of each ball, before the balls have positions. The masses add up to 1.
 pub(super) struct Balls(pub Vec<(f64, f64)>);
 
 impl Balls {
-    /// Creates one ball for each entry of `masses`, with a mass proportional to the entry. All balls have the same density.
+    /// Creates one ball for each entry of `masses`, with proportional mass. All balls have the same density.
     pub(super) fn new(setup: &Setup, masses: impl Iterator<Item = f64> + Clone) -> Self {
         let radius = param(setup, "radius");
         let (total, n) = (masses.clone().sum::<f64>(), setup.bodies as f64);
         Self(masses.map(|m| (m / total, radius * cube_root(n * m / total))).collect())
     }
 
-    /// Creates balls whose masses span a factor of `spread` with dN/dm ∝ m⁻², heaviest first. Fragments of collisions have
-    /// the exponent −11/6 (Dohnanyi 1969, J. Geophys. Res. 74, 2531); the exponent −2 avoids fractional powers.
+    /// Creates balls whose masses span a factor of `spread` with dN/dm ∝ m⁻², heaviest first. Fragments of collisions
+    /// have the exponent −11/6 (Dohnanyi 1969, J. Geophys. Res. 74, 2531); the exponent −2 avoids fractional powers.
     pub(super) fn spread(setup: &Setup, spread: f64) -> Self {
         let least = 1.0 / spread;
         let share = 1.0 / setup.bodies as f64;
@@ -41,7 +41,7 @@ impl Balls {
 
 /// Returns ∛x for positive x, computed by Newton's method. Unlike `f64::cbrt`, it rounds identically on every platform.
 pub(super) fn cube_root(x: f64) -> f64 {
-    // Dividing the exponent by 3 gives ∛x within a few per cent (constant of fdlibm); each iteration doubles the digits.
+    // Dividing the exponent by 3 gives ∛x within a few per cent (constant of fdlibm). Iterations double the digits.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
     for _ in 0..5 {
         root -= (root - x / (root * root)) / 3.0;
@@ -52,11 +52,11 @@ pub(super) fn cube_root(x: f64) -> f64 {
 /// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball; usually a few are enough. If none is free, the last one is used, and the
-/// simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball; usually a few are enough. If all are occupied, the last one is used,
+/// and the simulation separates the overlapping balls.
 const TRIES: usize = 10_000;
 
-/// Index in [`Packing`] that stands for "no ball".
+/// Value of an index in [`Packing`] that means "no ball".
 const NONE: u32 = u32::MAX;
 
 /// Placed balls, in a hash table of cubic grid cells. Adding a ball takes constant time.
@@ -119,7 +119,7 @@ impl Packing {
         self.balls.get(number as usize)
     }
 
-    /// Returns the index, along one axis, of the grid cell at the coordinate `c`. A cell is as wide as the largest ball.
+    /// Returns the index, along one axis, of the grid cell at coordinate `c`. A cell is as wide as the largest ball.
     fn cell(&self, c: f64) -> i64 {
         (c / (2.0 * self.largest)).floor() as i64
     }

@@ -9,11 +9,11 @@ use crate::scene::random::Random;
 
 /// A disc of bodies on circular orbits around the planet. Each orbit has its own plane.
 pub(super) struct Disc {
-    /// Minimum radius of the inner edge; the edge is farther out around a large planet.
+    /// Minimum radius of the disc's inner edge; the edge is farther out around a large planet.
     pub inner: f64,
     /// Minimum ratio of the outer radius to the inner radius; discs of many bodies have a larger ratio.
     pub ratio: f64,
-    /// Start and end of an empty gap, as fractions of the way from the inner to the outer edge.
+    /// Start and end of an empty gap in the disc, as fractions of the way from the inner to the outer edge.
     pub gap: [f64; 2],
     /// Maximum slope of an orbit. Half the thickness of the disc is this slope times the distance from the planet.
     pub tilt: f64,
@@ -59,7 +59,7 @@ impl Disc {
     }
 }
 
-/// Returns the velocity on an anticlockwise circular orbit (v² = GM/r) at a position where the orbit has the slope `slope`.
+/// Returns the velocity on an anticlockwise circular orbit (v² = GM/r) at a point where the orbit has the given slope.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();

@@ -1,4 +1,4 @@
-//! The generators of asteroid scenes.
+//! Generators of the initial states of asteroid scenes.
 
 use super::balls::{Balls, Packing, cube_root, param};
 use super::disc::Disc;
@@ -37,9 +37,9 @@ fn at_rest(mut bodies: Bodies<f64>) -> State {
 
 /// Makes a belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest mass.
 ///
-/// The belt of the scene `belt` stays thick and slowly spreads: its restitution of 0.7 is above 0.63, where shear and
-/// collisions balance (Goldreich and Tremaine 1978, Icarus 34, 227). The rings of the scene `rings` extend from 1.5 to 2.3
-/// planet radii, like Saturn's B and A rings. Their gap is wider than Saturn's and closes slowly: the restitution is 0.1.
+/// The belt of the scene `belt` stays thick and slowly spreads: its restitution of 0.7 is above 0.63, at which shear
+/// and collisions balance (Goldreich and Tremaine 1978, Icarus 34, 227). The scene `rings` extends from 1.5 to 2.3
+/// planet radii, like Saturn's B and A rings. Its gap is wider than Saturn's and closes slowly: the restitution is 0.1.
 fn disc(setup: &Setup, arguments: &Arguments) -> State {
     let [inner, ratio, from, to, tilt, filling, spread] =
         ["inner", "ratio", "gap_from", "gap_to", "tilt", "filling", "spread"].map(|name| arguments.get(name));
@@ -69,15 +69,15 @@ fn clouds(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Maximum random displacement of a body from its lattice point along each axis, as a fraction of its radius. Bodies with a
-/// gap of less than 2·√3·`SHAKE` radii could touch.
+/// Maximum random displacement of a body from its lattice point along each axis, as a fraction of its radius. Bodies
+/// whose gap is narrower than 2·√3·`SHAKE` radii could touch.
 const SHAKE: f64 = 0.01;
 
 /// Makes a cue ball (body 0) and a triangle of balls in rows of 1, 2, 3 … balls. The last row may be incomplete.
 ///
-/// With more than five rows, the mass of the cue ball grows with the number of balls, so that it still scatters them. It is
-/// at most 343 times as heavy and seven times as wide as another ball: around a larger ball, the cells of the cell list
-/// would hold too many balls. Small gaps between the balls make collisions happen one after another.
+/// With more than five rows, the mass of the cue ball grows with the number of balls, so that it still scatters them.
+/// The cue ball is at most 343 times as heavy and seven times as wide as another ball, because the cells of the cell
+/// list around a larger ball would hold too many balls. Small gaps make collisions happen one after another.
 fn billiards(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.1;
     const SPEED: f64 = 2.0;
@@ -131,8 +131,7 @@ fn dense_box(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Makes a cloud of bodies at rest and a fast body 0, which is as heavy as all the others together, or as 64 of them if
-/// there are more.
+/// Makes a cloud of bodies at rest and a fast body 0, whose mass is that of the other bodies, but of at most 64.
 fn shooter(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.1;
     const SPEED: f64 = 4.0;

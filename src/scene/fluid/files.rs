@@ -1,4 +1,4 @@
-//! Reads and writes the files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm).
+//! Reads and writes the files of the University of Bristol's lattice Boltzmann code (UoB-HPC/advanced-hpc-lbm).
 //!
 //! Files are untrusted: lines, numbers and sizes are limited, and an error names the line.
 
@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::flow::{Flow, MAX_CELLS, Walls};
 use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 
-/// Contents of a parameter file of the UoB-HPC teaching code: seven numbers, one per line.
+/// Contents of a parameter file of UoB-HPC/advanced-hpc-lbm: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     /// Number of columns in the grid.
@@ -25,7 +25,7 @@ pub struct Case {
     pub reynolds_dim: u32,
     /// Initial mass of fluid in each cell.
     pub density: f32,
-    /// Acceleration of the flow, in the units of the parameter file.
+    /// Value `accel` in the parameter file, which sets the force that drives the flow.
     pub accel: f32,
     /// Relaxation rate: the fraction of the distance to equilibrium that the fluid covers in each step.
     pub omega: f32,
@@ -37,7 +37,7 @@ impl Case {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// Returns the parameters as key-value pairs for `--set`, including the teaching code's drive and collision operator.
+    /// Returns the parameters in the format of `--set`, with the drive and collision operator of the Bristol code.
     pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [
@@ -50,7 +50,7 @@ impl Case {
     }
 }
 
-/// Maximum size of a parameter file in bytes. An obstacle file may have `MOST_CELL_BYTES` more for each cell.
+/// Maximum size of a parameter file in bytes. An obstacle file may have `MOST_CELL_BYTES` more for each grid cell.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows in a grid.
@@ -62,10 +62,10 @@ pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
 /// Accepted values for the relaxation rate in a parameter file.
 pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
-/// Reads a parameter file of the UoB-HPC teaching code.
+/// Reads a parameter file of UoB-HPC/advanced-hpc-lbm.
 ///
 /// # Errors
-/// Returns an error, with the line if it is known, if the file cannot be read, a line is missing or extra, or a value is not
+/// Returns an error, with the line if known, if the file cannot be read, a line is missing or extra, or a value is not
 /// a number in its range.
 pub fn load_case(path: &Path) -> Result<Case> {
     parse_file(path, (MOST_BYTES, "a parameter file"), |mut lines| {
@@ -96,8 +96,8 @@ pub fn load_case(path: &Path) -> Result<Case> {
 /// Reads the obstacles of a grid from a file with lines of the form `x y 1`, in any order.
 ///
 /// # Errors
-/// Returns an error, with the line if it is known, if the file cannot be read, a line does not hold three such numbers, a
-/// cell lies outside the grid, or all cells are blocked.
+/// Returns an error, with the line if known, if the file cannot be read, a line does not have this form, a cell lies
+/// outside the grid, or all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
     parse_file(path, (most, "an obstacle file of this grid"), |mut lines| {
@@ -120,10 +120,10 @@ pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     })
 }
 
-/// Writes one line `x y u_x u_y |u| pressure blocked` per cell. The pressure of a blocked cell is that of a fluid at rest.
+/// Writes a line `x y u_x u_y |u| pressure blocked` per cell. A blocked cell has the pressure of a fluid at rest.
 ///
 /// # Errors
-/// Returns the errors of `file`.
+/// Returns an error if writing to `file` fails.
 pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io::Result<()> {
     for (i, &solid) in flow.walls.solid.iter().enumerate() {
         let (rho, [ux, uy]) = if solid { (f64::from(density), [0.0; 2]) } else { flow.at(i) };
@@ -137,7 +137,7 @@ pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io:
 /// Writes one line per step: the step number, counted from 0, and the mean speed after the step.
 ///
 /// # Errors
-/// Returns the errors of `file`.
+/// Returns an error if writing to `file` fails.
 pub fn write_mean_speeds(file: &mut dyn Write, speeds: &[f64]) -> io::Result<()> {
     for (step, speed) in speeds.iter().enumerate() {
         writeln!(file, "{step}:\t{}", scientific(*speed))?;

@@ -1,4 +1,4 @@
-//! The generators of fluid scenes.
+//! Generators of the initial states of fluid scenes.
 
 use crate::base::flow::{Flow, Walls};
 use crate::base::state::State;
@@ -23,7 +23,7 @@ pub(crate) fn at_rest(setup: &Setup, walls: Walls) -> State {
     Flow::at_rest(walls, setup.params.float("density").unwrap_or(1.0), 0).into()
 }
 
-/// Returns the numbers of columns and rows of a grid that has about `setup.bodies` cells and is `ratio` times as wide as high.
+/// Returns the width and height of a grid that has about `setup.bodies` cells and is `ratio` times as wide as high.
 fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
     let ny = ((setup.bodies / ratio).isqrt()).max(12);
     (ratio * ny, ny)
@@ -49,9 +49,9 @@ fn channel(setup: &Setup) -> Walls {
     Walls::new(nx, ny, (ny - 2) as f32, |_, y| is_side(y, ny))
 }
 
-/// Makes a cylinder in a periodic stream without side walls. Its nearest periodic copy is twelve diameters away and has
-/// little effect; side walls at that distance would speed up the vortices. With [`CELLS`] cells, the Reynolds number is
-/// 100. The cylinder is slightly off the centre line, so that the vortex street starts at once.
+/// Makes a cylinder in a stream that is periodic in both directions. The nearest periodic copy is twelve diameters away
+/// and has little effect; side walls at that distance would speed up the vortices. With [`CELLS`] cells, the Reynolds
+/// number is 100. The cylinder is slightly off the centre line, so that the vortex street starts at once.
 fn cylinder(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 3);
     let d = ny as f32 / 12.0;
@@ -67,7 +67,7 @@ fn backward_step(setup: &Setup) -> Walls {
     Walls::new(nx, ny, (ny / 2) as f32, |x, y| is_side(y, ny) || (x < nx / 5 && y < ny / 2))
 }
 
-/// Makes grains that fill a third of the grid and may overlap. Their radii range from 1/40 to 1/15 of the grid's height.
+/// Makes solid discs that fill a third of the grid and may overlap. Their radii are 1/40 to 1/15 of the grid's height.
 fn porous(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 2);
     let random = &mut Random::new(setup.seed);

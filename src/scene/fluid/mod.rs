@@ -1,4 +1,4 @@
-//! Generators of scenes for fluids: grids with walls. [`Setup::bodies`](super::Setup::bodies) counts cells here.
+//! Generators of fluid scenes, which are grids with walls. [`Setup::bodies`](super::Setup::bodies) counts cells here.
 
 pub mod files;
 mod generators;

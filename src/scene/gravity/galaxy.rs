@@ -1,9 +1,9 @@
 //! A disc galaxy: a disc of Toomre's second kind around a small Plummer bulge.
 //!
-//! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are algebraic. A
-//! force softened by eps in a plane equals Newton's force at the height eps above the plane. With S² = R² + (a + eps)², the
-//! softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The angular speed Ω and the epicyclic
-//! frequency κ follow from Φ.
+//! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are
+//! algebraic. In a plane, a force softened by eps equals Newton's force at the height eps above the plane. With S² = R²
+//! + (a + eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The angular
+//! speed Ω and the epicyclic frequency κ follow from Φ.
 
 use std::f64::consts::TAU;
 
@@ -12,15 +12,15 @@ use super::plummer;
 use crate::base::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier than disc bodies, which leaves more bodies for the disc.
+/// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier, which leaves more bodies for the disc.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Toomre's stability parameter Q. With Q below 1, a thin Newtonian disc forms clumps; this thick, softened disc grows arms.
+/// Toomre's stability parameter Q. A thin Newtonian disc with Q < 1 forms clumps; this thick, softened disc grows arms.
 const Q: f64 = 0.8;
-/// Thickness of the disc (one standard deviation), divided by its scale radius.
+/// Thickness of the galaxy's disc (one standard deviation), divided by the disc's scale radius.
 const THICKNESS: f64 = 0.03;
-/// Radius of the disc's outer edge, divided by the scale radius. The edge encloses 99 % of the mass of an infinite disc.
+/// Radius of the disc's edge, divided by its scale radius. The edge encloses 99 % of the mass of an infinite disc.
 const EDGE: f64 = 5.0;
 
 /// A disc galaxy that rotates anticlockwise in the plane z = 0, in units with G = 1.
@@ -41,7 +41,7 @@ impl Galaxy {
         Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
 
-    /// Returns two squared frequencies at radius R: orbital, Ω² = v²/R², and epicyclic, κ² = 4Ω² + R dΩ²/dR.
+    /// Returns two squared frequencies at radius `r`: orbital, Ω² = v²/r², and epicyclic, κ² = 4Ω² + r dΩ²/dr.
     pub(super) fn frequencies2(&self, r: f64) -> [f64; 2] {
         let a2 = self.a * (self.a + self.eps);
         let s2 = r * r + (self.a + self.eps) * (self.a + self.eps);
@@ -109,7 +109,7 @@ impl Galaxy {
         3.0 * self.disc * self.a * self.a * self.a / (TAU * d2 * d2 * d2.sqrt())
     }
 
-    /// Returns the square σ² of the radial velocity dispersion at `r`, from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
+    /// Returns the squared radial velocity dispersion σ² at `r`, from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
     fn dispersion2(&self, r: f64) -> f64 {
         let [_, kappa2] = self.frequencies2(r);
         let reach = Q * 3.36 * self.density(r);

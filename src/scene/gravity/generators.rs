@@ -1,4 +1,4 @@
-//! The generators of gravity scenes, and the periods of the scenes that repeat.
+//! Generators of the initial states of gravity scenes, and the periods of periodic scenes.
 
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
@@ -43,7 +43,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
 /// Accepted range for generator arguments that are lengths, in N-body units.
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
-/// Creates bodies for G = 1 with `make`, scales their velocities to the current G, and moves the centre of mass to the origin.
+/// Creates bodies for G = 1 with `make`, scales their velocities to the current G, and centres them on the origin.
 fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> State {
     let law = Law::of(setup.params);
     let mut bodies = make(setup.bodies, law, &mut Random::new(setup.seed));
@@ -60,8 +60,8 @@ fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
 }
 
 /// Makes two galaxies on a parabolic orbit. Two point masses on this orbit would pass each other at the distance
-/// `pericentre`. The first galaxy has the fraction `share` of the mass. Both galaxies spin in the direction of the orbit,
-/// which produces long tails (Toomre and Toomre 1972, ApJ 178, 623). The discs are tilted by 22.6° and 53.1°.
+/// `pericentre`. The first galaxy has the fraction `share` of the mass. Both galaxies spin in the direction of the
+/// orbit, which produces long tails (Toomre and Toomre 1972, ApJ 178, 623). The discs are tilted by 22.6° and 53.1°.
 fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
     let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
@@ -83,17 +83,17 @@ fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     })
 }
 
-/// Returns the bodies of a list of orbits, with speeds scaled to the current G and the centre of mass at rest.
+/// Returns the bodies of a list of orbits, with velocities scaled to the current G and the centre of mass at rest.
 pub(crate) fn orbiting(setup: &Setup, orbits: &Orbits) -> State {
     finish(setup, |_, _, _| orbits.bodies.clone())
 }
 
-/// Makes a uniform cube of side 2 at rest. A ball of the same density would collapse after a time of π/2·√(R³/2GM) ≈ 1.5.
+/// Makes a uniform cube of side 2 at rest. A ball of equal density would collapse after a time of π/2·√(R³/2GM) ≈ 1.5.
 fn cube(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed())))
 }
 
-/// Makes a uniform ball of radius 1 at rest. The ball collapses after a time of π/2·√(R³/2GM) ≈ 1.1.
+/// Makes a uniform ball of radius 1 at rest, which collapses after a time of π/2·√(R³/2GM) ≈ 1.1.
 fn ball(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |n, _, random| at_rest(n, || random.ball()))
 }
@@ -104,7 +104,7 @@ fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
     bodies
 }
 
-/// Makes a heavy body inside a uniform annulus. The annulus has only 1 % of the mass, which makes it light enough to last.
+/// Makes a heavy body inside a uniform annulus. The annulus is stable because it has only 1 % of the mass.
 fn ring(setup: &Setup, _: &Arguments) -> State {
     const MASS: f64 = 0.01;
     const INNER2: f64 = 0.85 * 0.85;
@@ -123,7 +123,7 @@ fn ring(setup: &Setup, _: &Arguments) -> State {
     })
 }
 
-/// Makes bodies of mass ¾ and ¼ at a distance of 1, on circular orbits under the softened force; see [`two_body_period`].
+/// Makes bodies of mass ¾ and ¼ at distance 1, on circular orbits under the softened force; see [`two_body_period`].
 fn two_body(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |_, law, _| {
         let v = law.omega2(1.0).sqrt();
@@ -134,8 +134,8 @@ fn two_body(setup: &Setup, _: &Arguments) -> State {
     })
 }
 
-/// Returns the period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1. Here s is the softened force divided by the
-/// distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite if G = 0.
+/// Returns the period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1. The factor s is the softened force divided
+/// by the distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite if G = 0.
 pub fn two_body_period(params: &ParamValues) -> f64 {
     let law = Law::of(params);
     TAU / (law.g * law.omega2(1.0)).sqrt()
@@ -144,7 +144,7 @@ pub fn two_body_period(params: &ParamValues) -> f64 {
 /// Period of the scene `figure-eight` at G = 1. The period is proportional to 1/√G.
 pub const FIGURE_EIGHT_PERIOD: f64 = 6.325_913_98;
 
-/// Makes three bodies of mass 1 on one shared path (Chenciner and Montgomery 2000, Ann. Math. 152, 881; values by Simó).
+/// Makes three bodies on one figure-eight orbit (Chenciner and Montgomery 2000, Ann. Math. 152, 881; values by Simó).
 fn figure_eight(setup: &Setup, _: &Arguments) -> State {
     const X: [f64; 2] = [0.970_004_36, -0.243_087_53];
     const V: [f64; 2] = [-0.932_407_37, -0.864_731_46];

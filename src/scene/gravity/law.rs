@@ -1,8 +1,8 @@
-//! The gravitational constant and the softening, which determine the speeds on orbits.
+//! The law of gravity: the gravitational constant and the softening, which determine orbital speeds.
 
 use crate::base::params::{ParamValue, ParamValues};
 
-/// The law of gravity. Generators assume G = 1; multiplying their velocities by √G adapts the bodies to any G.
+/// Law of gravity. Generators assume G = 1; multiplying velocities by √G adapts the bodies to any G.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Law {
     /// Gravitational constant.
@@ -13,7 +13,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// Reads the law from `params`. A missing `g` means G = 1, and a missing `eps` means no softening.
+    /// Reads the law of gravity from `params`. A missing `g` means G = 1, and a missing `eps` means no softening.
     pub(super) fn of(params: &ParamValues) -> Self {
         Self {
             g: params.float("g").unwrap_or(1.0).into(),

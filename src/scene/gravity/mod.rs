@@ -1,7 +1,6 @@
-//! Generators of scenes for gravity.
+//! Generators of gravity scenes.
 //!
-//! Lengths, masses and times are N-body units: G = 1 at the defaults, and the total mass is 1 unless a scene says
-//! otherwise. In every scene the centre of mass rests at the origin.
+//! Uses N-body units: by default G = 1, and the total mass is 1. The centre of mass rests at the origin.
 
 mod galaxy;
 mod generators;

@@ -8,11 +8,11 @@ use crate::base::bodies::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Maximum radius in units of the scale radius; it encloses 98.5 % of the mass of an unlimited sphere. Without a limit,
-/// the single farthest body would determine the distance of the camera.
+/// Maximum radius in units of the scale radius, to keep the camera near; 98.5 % of an infinite sphere's mass is inside.
 const CUTOFF: f64 = 10.0;
 
-/// Returns a random radius r in units of the scale radius, from M(<r)/M = r³/(1 + r²)^(3/2) = u for uniform u: r = t/√(1 − t²), t = ∛u.
+/// Returns a random radius r, in units of the scale radius, distributed like the mass of a Plummer sphere. Solves
+/// M(<r)/M = r³/(1 + r²)^(3/2) = u for uniform u: r = t/√(1 − t²) with t = ∛u.
 pub(super) fn radius(random: &mut Random) -> f64 {
     loop {
         let t = random.cube_root();
@@ -23,7 +23,7 @@ pub(super) fn radius(random: &mut Random) -> f64 {
     }
 }
 
-/// Returns a random speed as a fraction q of the escape speed. Its probability density is proportional to q²(1 − q²)^(7/2) < 0.1.
+/// Returns a random speed q as a fraction of the escape speed. Its probability density is ∝ q²(1 − q²)^(7/2) < 0.1.
 pub(super) fn speed(random: &mut Random) -> f64 {
     loop {
         let (q, height) = (random.unit(), 0.1 * random.unit());
@@ -34,10 +34,10 @@ pub(super) fn speed(random: &mut Random) -> f64 {
     }
 }
 
-/// Returns `n` bodies of mass 1/n in Hénon's units: G = M = 1 and energy E = T + V = −1/4, so V = −1/2 and a = 3π/16.
+/// Returns a Plummer sphere of `n` bodies in Hénon's units: G = M = 1, energy T + V = −1/4, V = −1/2 and a = 3π/16.
 ///
-/// Removes sampling noise: scales the positions so that the potential energy V is −1/2, and the velocities so that twice
-/// the kinetic energy T balances the virial of the softened force. [`measure`] returns |V| and this virial.
+/// Removes sampling noise: scales the positions so that the potential energy V is −1/2, and the velocities so that
+/// twice the kinetic energy T balances the virial of the softened force. [`measure`] returns |V| and this virial.
 pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
     let mut bodies = Bodies::with_capacity(n);
     for _ in 0..n {
@@ -57,10 +57,10 @@ pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Returns the potential energy |V| without softening, and the virial Σ m x·∇Φ with softening, at G = M = 1.
+/// Returns the potential energy |V| without softening and the virial Σ m x·∇Φ with softening, at G = M = 1.
 ///
-/// Each body is paired with the next few bodies in the list, which wraps around. Bodies are drawn independently, so these
-/// pairs are a fair sample. For up to 2048 bodies, the sums include all pairs and are exact.
+/// Pairs each body with the next few bodies in the list, which wraps around. These pairs are a fair sample, because the
+/// bodies are drawn independently. For up to 2048 bodies, the sums include all pairs and are exact.
 fn measure(bodies: &Bodies<f64>, law: Law) -> [f64; 2] {
     const PAIRS: usize = 1 << 22;
     let n = bodies.len();

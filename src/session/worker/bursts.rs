@@ -7,7 +7,7 @@ use crate::engine::config::Config;
 use crate::session::messages::{Command, Notice};
 
 impl Worker {
-    /// Starts the next burst of steps. If there are no steps to compute, ends a seek that has reached its goal, or pauses at step 0.
+    /// Starts the next burst of steps. If no steps remain, ends a seek that has reached its goal, or pauses at step 0.
     pub(super) fn start_burst(&mut self) -> Result<()> {
         if let Some(goal) = self.stepper.goal {
             self.set_direction(goal < self.step())?;
@@ -32,13 +32,13 @@ impl Worker {
         self.stepper.burst_length(self.engine.config(), situation)
     }
 
-    /// Completes the current burst of steps. Returns false if quitting or a command that replaces the bodies interrupts it.
+    /// Completes the current burst of steps. Returns false if the program quits or a command replaces the bodies.
     pub(super) fn complete_burst(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
 
-    /// Completes the current burst of steps before carrying out a command that uses the state. Returns false if a later command
-    /// replaces the state anyway. A command to resume from a snapshot does not count, because its file may be invalid.
+    /// Completes the current burst of steps before a command that uses the state. Returns false if a later command
+    /// replaces the state anyway. Resuming from a snapshot does not count, because its file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst before applying a configuration that keeps the bodies. Returns false if a later configuration replaces them.
+    /// Completes the current burst of steps. Returns false if a configuration that replaces the bodies is waiting.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),
@@ -70,7 +70,7 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst of steps while receiving commands. Returns false if a command makes the steps unnecessary or if the program quits.
+    /// Computes the current burst of steps. Returns false if the program quits or a command makes the steps pointless.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();
@@ -121,7 +121,7 @@ impl Worker {
         self.conclude(outcome, wanted);
     }
 
-    /// Stops seeking at the current step.
+    /// Stops seeking, and stays at the current step.
     pub(super) fn stop_seeking(&mut self) -> Result<()> {
         // The current burst keeps its direction.
         if self.stepper.goal.is_some() && self.settle()? && self.stepper.goal.take().is_some() {

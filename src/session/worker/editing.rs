@@ -16,7 +16,7 @@ pub(super) struct Attraction {
 pub(super) struct EditState {
     /// Index of the selected body, whose properties each frame reports; `None` if no body is selected.
     pub selected: Option<usize>,
-    /// `None` if the window knows the current body indices; otherwise, whether a frame with these indices has been published.
+    /// Whether a frame with the current body indices was published; `None` once the window knows these indices.
     renumbered: Option<bool>,
     /// The attraction by the user's pointer, if any.
     pub attraction: Option<Attraction>,

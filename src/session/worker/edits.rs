@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Discards the results that an edit made outdated, or reports that the edit was refused. A lost device is detected at its next use.
+    /// Discards results that an edit made outdated, or reports a refused edit. Does not check for a lost device.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),

@@ -19,7 +19,7 @@ const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between two energy measurements while the energy plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// Time without commands before a paused simulation's energy is measured. Without this delay, held keys and dragged sliders would lag.
+/// Time without commands before the energy is measured in a pause, so that held keys and dragged sliders do not lag.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
 /// Energy and momentum, measured at a certain moment of the simulation.
@@ -29,7 +29,7 @@ pub(super) struct Sums {
     pub moment: Moment,
 }
 
-/// Results of the measurements, and the times of the next measurements.
+/// Results of the measurements, and the times of the next ones.
 pub(super) struct Measurements {
     pub rates: RateCounter,
     pub accuracy: AccuracyCheck,
@@ -57,7 +57,7 @@ impl Measurements {
         }
     }
 
-    /// Returns whether to measure the energy at `moment`. A measurement takes about as long as a step, which computes `work_in_step` pairs.
+    /// Returns whether to measure the energy at `moment`, which takes about as long as a step of `work_in_step` pairs.
     pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
         Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
     }
@@ -75,10 +75,10 @@ impl Measurements {
         cost < ENERGY_SECONDS
     }
 
-    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the time that the measurement took.
+    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the duration of this one.
     pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
         self.sums = Some(sums);
-        // The first measurement may wait for a compiler and cannot show a drift, so the second measurement follows soon.
+        // The first measurement may wait for a compiler and cannot show a drift, so the second one follows soon.
         let usual = self.last_cost.replace(cost).map_or(Duration::ZERO, |before| before.min(cost));
         let pause = usual.mul_f64(1.0 / ENERGY_SHARE).max(self.energy_every);
         self.next_energy = Instant::now() + pause;
@@ -90,7 +90,7 @@ impl Measurements {
         self.next_energy = self.next_energy.min(Instant::now() + self.energy_every);
     }
 
-    /// Discards the results that a change with this effect makes outdated.
+    /// Discards the results that a change with the given effect makes outdated.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         if effect >= Some(ChangeEffect::Live) {
             // Dragging a slider must not cause a measurement in every frame.

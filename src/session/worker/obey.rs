@@ -54,7 +54,7 @@ impl Worker {
     fn configure(&mut self, mut config: Config) -> Result<()> {
         self.report_losses();
         self.leave_out_lost(&mut config);
-        // A configuration that keeps the bodies waits for the end of the burst, unless a later configuration replaces them.
+        // A configuration that keeps the bodies waits for the burst to end, unless a later configuration replaces them.
         if !self.engine.reseeds(&config) && !self.settle_unless_reseeded()? {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Continues from the snapshot in the file `path`; if that fails, reports the error and continues the current simulation.
+    /// Continues from the snapshot in the file `path`, or reports an error and keeps the current simulation.
     fn resume(&mut self, path: &Path) -> Result<()> {
         let outcome = Carried::load(path).and_then(|carried| match carried {
             Carried::Snapshot(snapshot) => {
@@ -120,7 +120,7 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Switches to edited kernels; if they fail, reports the error and keeps the previous ones. Quitting interrupts the test of the kernels.
+    /// Switches to edited kernels, or reports an error and keeps the previous ones. Quitting interrupts their test.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Kernel edits are independent of the bodies, so they are kept for later.
@@ -147,7 +147,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Completes a change to the configuration `wanted`: discards outdated results, or reports why the change was refused.
+    /// Completes a change to the configuration `wanted`: discards outdated results, or reports why it was refused.
     pub(super) fn conclude(&mut self, outcome: Result<Option<ChangeEffect>>, wanted: Config) {
         match outcome {
             Ok(effect) => self.forget(effect),
@@ -159,7 +159,7 @@ impl Worker {
         self.publisher.is_stale = true;
     }
 
-    /// Discards the results and plans that a change with this effect makes outdated.
+    /// Discards the results and pending steps that a change with the given effect makes outdated.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         self.measurements.forget(effect);
         if effect == Some(ChangeEffect::Reseed) {

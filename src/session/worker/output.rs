@@ -78,7 +78,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether to measure the device's speed limit now. The limit is measured only after the first frame and while steps run.
+    /// Returns whether to measure the device's speed limit now; requires an earlier frame and a running simulation.
     fn probe_is_due(&mut self) -> bool {
         let info = self.config().mode.info();
         let probe = &mut self.measurements.probe;
@@ -175,7 +175,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Computes the steps before a film frame and sends the frame's points, or sends the points for a picture. Quitting interrupts the steps.
+    /// Sends the points of a picture, or computes the steps before a film frame and then sends the frame's points.
     pub(super) fn capture(&mut self, frame: Option<FilmFrame>) -> Result<()> {
         if !self.finish_burst()? {
             if frame.is_none() {

@@ -1,4 +1,4 @@
-//! Sends frames to the window.
+//! Decides when to send frames to the window, and sends them.
 
 use crate::base::bodies::Points;
 use crate::base::params::ParamValues;
@@ -17,7 +17,7 @@ pub(super) struct Publisher {
     pub has_new_series: bool,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
-    /// Current value of [`Points::colours`], and the generation and view parameters that it corresponds to.
+    /// Current value of [`Points::colours`], and the generation and view parameters to which it belongs.
     colours: (u64, (u64, ParamValues)),
     pub history: History,
 }
@@ -45,7 +45,7 @@ impl Publisher {
         std::mem::take(&mut self.frames.input_buffer_mut().points)
     }
 
-    /// Returns the value for [`Points::colours`], a number that changes whenever the generation or a view parameter changes.
+    /// Returns the value for [`Points::colours`], which changes whenever the generation or a view parameter changes.
     pub(super) fn colours(&mut self, generation: u64, view: ParamValues) -> u64 {
         let shown = (generation, view);
         if self.colours.1 != shown {

@@ -31,12 +31,12 @@ impl CommandQueue {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns the time after which the program quits without waiting for the current steps. The first call sets this deadline.
+    /// Returns the time from which quitting no longer waits for the current steps. The first call sets this deadline.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    /// Returns whether to quit now without completing the current steps. If files were requested, this is true only after the deadline.
+    /// Returns whether to quit without completing the current steps. Requested files delay this until the deadline.
     pub(super) fn quits_now(&mut self) -> bool {
         if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
@@ -47,7 +47,7 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether a waiting command makes the current steps unnecessary, and no earlier command in the queue needs them.
+    /// Returns whether a waiting command makes the current steps unnecessary and no earlier command needs them.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
         self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)
@@ -76,7 +76,7 @@ impl CommandQueue {
         }
     }
 
-    /// Returns whether a requested file can still be written before the deadline. Drops earlier commands that do not affect the file.
+    /// Returns whether there is time to write a requested file. Drops earlier commands that do not affect the file.
     fn has_file_to_write(&mut self) -> bool {
         let Some(last) = self.waiting.iter().rposition(Command::writes_file) else { return false };
         let mut nth = 0..;
@@ -87,7 +87,7 @@ impl CommandQueue {
         Instant::now() < self.deadline()
     }
 
-    /// Returns the autosave file that was set most recently, if any, and the requested files with their camera positions.
+    /// Returns the most recently set autosave file, if any, and the requested files with their camera positions.
     pub(super) fn into_files(self) -> (Option<PathBuf>, Vec<(PathBuf, String)>) {
         let (mut autosave, mut requested) = (None, Vec::new());
         for command in self.waiting {

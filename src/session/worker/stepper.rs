@@ -1,4 +1,4 @@
-//! Decides the length of bursts, and keeps track of single steps and seeking.
+//! Decides the length of bursts (the steps between two frames), and keeps track of single steps and seeking.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::engine::config::Config;
 
 /// Assumed interval between displayed frames, until the window reports the actual interval.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take. The rest is for drawing.
+/// Fraction of the interval between displayed frames for an `auto` burst and its read-back; the rest is for drawing.
 const BURST_SHARE: f64 = 0.85;
 /// Number of bursts that a displayed frame may have to wait for in free run, including the current burst.
 const FREE_BURSTS: f64 = 3.0;
@@ -16,9 +16,9 @@ const MAX_FREE_BURST: u32 = 256;
 const MOST_SLOWER: f64 = 6.0;
 /// Longest duration of a burst of more than one step, as a multiple of the usual interval between displayed frames.
 const LONGEST_PICTURES: f64 = 2.0;
-/// Longest burst, in steps, while the pointer attracts bodies. Bursts must be short because the attraction acts only between bursts.
+/// Longest burst, in steps, while the pointer attracts bodies; short because the attraction acts only between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
-/// Longest time that a mode's minimum burst may take, in seconds. If it would take longer, a burst may be as short as one step.
+/// Longest time, in seconds, for a mode's minimum burst. If it would take longer, a burst may be as short as one step.
 const LEAST_BURST_SECONDS: f64 = 0.25;
 
 /// Decides how many steps to compute in the next burst.
@@ -81,11 +81,11 @@ impl Stepper {
         steps
     }
 
-    /// Returns the number of steps in a burst: either as many as the user chose, or as many as fit between displayed frames.
+    /// Returns the number of steps in a burst: the user's choice, or as many steps as fit between displayed frames.
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;
-        // Outside free run, longer bursts compensate for slow drawing, up to a limit because long bursts slow the drawing too.
+        // Outside free run, longer bursts compensate for slow drawing, up to a limit because they slow drawing too.
         let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
         let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
         let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });

@@ -64,7 +64,7 @@ pub(super) struct Worker {
     pub edits: EditState,
     pub publisher: Publisher,
     pub autosave: Autosave,
-    /// Indices of lost devices that the window may not know about yet, so its configurations may still name these devices.
+    /// Indices of lost devices that the window may not know about yet; its configurations may still name these devices.
     pub unseen_losses: VecDeque<usize>,
     /// `Some` once the program is quitting; contains the last camera position if there is a window.
     pub end: Option<Option<String>>,
@@ -89,7 +89,7 @@ impl Worker {
         if self.publisher.is_due() { self.publish() } else { Ok(()) }
     }
 
-    /// Receives commands. If there is nothing to do, waits for a command, and measures the energy of a paused simulation.
+    /// Receives commands. If there is nothing to do, waits for one, and measures the energy of a paused simulation.
     fn wait_for_work(&mut self) -> Result<()> {
         let verdict = self.measurements.accuracy.verdict();
         // Commands may also have arrived during a burst.

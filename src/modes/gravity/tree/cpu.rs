@@ -1,4 +1,4 @@
-//! The tree on CPUs: each work-item is a task over many bodies, in vectors of 16.
+//! Kernels of the variant `tree` on CPUs: each work-item is a task over many bodies, in vectors of 16.
 
 use super::kernels::{Source, TreeKernels};
 use crate::base::error::{Error, Result};
@@ -17,22 +17,22 @@ pub(super) const SOURCE: Source = Source {
     constants: &[("LANES", 16)],
 };
 
-/// Number of bodies that share a walk of the tree; must match `kernels/gravity/tree.cl`.
+/// Number of bodies that traverse the tree together; must match `kernels/gravity/tree.cl`.
 const SET: usize = 256;
-/// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/order.cl`.
+/// Number of bits per digit in the radix sort of keys; must match `kernels/gravity/tree/order.cl`.
 const DIGIT_BITS: u32 = 10;
 /// Maximum number of cells in the top part of the tree; must match `kernels/gravity/tree/cells.cl`.
 const TOP_CELLS: usize = 4096;
-/// Maximum number of cells in the tree: `kernels/gravity/tree/cells.cl` stores cell numbers in 25 bits.
+/// Maximum number of cells in the tree, because `kernels/gravity/tree/cells.cl` stores cell numbers in 25 bits.
 const MOST_CELLS: usize = 1 << 25;
-/// Number of values that describe a cell; must match `kernels/gravity/tree/cells.cl`.
+/// Number of values that describe a tree cell; must match `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
-/// Number of values beyond the end of a list that vector loads may read.
+/// Number of array elements that vector loads may read beyond the end of a list.
 const PAD: usize = 64;
-/// Error limit for a cell that acts on an expansion, as a fraction of the limit for a cell that acts on bodies.
+/// Error limit for a cell's force on a local expansion, as a fraction of the limit for its force on single bodies.
 const EXPANSION_SHARE: f32 = 0.02;
 
-/// Returns the number of cells to allocate for a tree of `bodies` bodies, including padding.
+/// Returns the number of tree cells to allocate for `bodies` bodies, including padding.
 fn room(bodies: usize) -> usize {
     TOP_CELLS + 2 * bodies + PAD
 }
@@ -57,18 +57,18 @@ pub(super) struct CpuKernels {
     /// Number of tasks into which kernels divide the bodies.
     tasks: usize,
     corners: Buffer<[f32; 4]>,
-    /// Sort keys of the bodies, and a second buffer for sorting them.
+    /// Sort keys of the bodies, and a second buffer of the same size for sorting.
     keys: [Buffer<u64>; 2],
     counts: Buffer<u32>,
     /// For each body, the number of tree levels that it shares with the previous body.
     shared: Buffer<u8>,
-    /// Positions, masses and acceleration magnitudes of the bodies, sorted by key.
+    /// Positions, masses and acceleration magnitudes of the bodies, sorted by key, one column per quantity.
     columns: Buffer<f32>,
     ids: Buffer<u32>,
     links: Buffer<u32>,
     ranges: Buffer<[u32; 2]>,
     cells: Buffer<f32>,
-    /// Number of cells in the top part of the tree, and number of subtrees.
+    /// Number of cells in the top part of the tree, and number of subtrees below it.
     sizes: Buffer<u32>,
     subtrees: Buffer<[u32; 4]>,
 }

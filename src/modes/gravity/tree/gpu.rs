@@ -1,4 +1,4 @@
-//! The tree on GPUs: a warp of 32 work-items walks the tree for a group of neighbouring bodies.
+//! The Barnes–Hut tree on GPUs: each warp of 32 work-items walks the tree for a group of neighbouring bodies.
 
 use super::kernels::{Source, TreeKernels};
 use crate::base::error::Result;
@@ -27,9 +27,9 @@ const BOXES: usize = 264;
 const DIGIT_BITS: usize = 8;
 /// Number of keys that a work-group sorts at a time; must match `kernels/gravity/tree/gpu/order.cl`.
 const TILE: usize = 2048;
-/// Number of bodies in a block, and the work-group size of most kernels that build the tree.
+/// Number of bodies in a block, which one work-group processes; also the work-group size of most tree-building kernels.
 const BLOCK: usize = 256;
-/// Error limit for a cell that acts on an expansion, as a fraction of the limit for a cell that acts on bodies.
+/// Error limit for a cell that acts on a group's local expansion, divided by the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.03;
 
 /// Returns the number of cells to allocate for a tree of `bodies` bodies.
@@ -52,12 +52,12 @@ struct Build {
     make_groups: Kernel,
 }
 
-/// Kernels and buffers of the tree on a GPU.
+/// Kernels and buffers of the Barnes–Hut tree on a GPU.
 pub(super) struct GpuKernels {
     build: Build,
     bodies: usize,
     compute_units: usize,
-    /// Number of neighbouring bodies that walk the tree together.
+    /// Number of neighbouring bodies that share one walk of the tree.
     group: usize,
     corners: Buffer<f32>,
     keys: [Buffer<u64>; 2],

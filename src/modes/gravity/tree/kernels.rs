@@ -1,28 +1,28 @@
-//! The interface that the tree's kernels for CPUs and for GPUs share.
+//! Common interface of the CPU kernels and the GPU kernels for the Barnes–Hut tree.
 
 use crate::base::error::Result;
 use crate::compute::{Arg, KernelSource, Lane};
 
-/// Kernels and buffers that build a tree of all bodies, and the arguments of the kernel `walk`.
+/// Device-specific part of the tree: kernels and buffers that build the tree, and arguments of the kernel `walk`.
 pub(super) trait TreeKernels {
-    /// Queues the kernels that build the tree of the bodies at `x`, whose last accelerations have the magnitudes `last`.
+    /// Queues the kernels that build the tree from positions `x` and the magnitudes `last` of the last accelerations.
     fn build(&self, lane: &mut Lane, x: Arg, last: Arg) -> Result<()>;
 
-    /// Returns the arguments of `walk` that precede its output buffers. `eps2` is the squared softening length.
+    /// Returns the arguments of the kernel `walk` up to its output buffers. `eps2` is the squared softening length.
     fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
 
-    /// Returns the number of sets of bodies; a work-group walks the tree for one set.
+    /// Returns the number of sets of bodies; one work-group walks the tree for each set.
     fn sets(&self) -> usize;
 
-    /// Returns the number of work-items in a work-group of `walk`.
+    /// Returns the number of work-items in a work-group of the kernel `walk`.
     fn team(&self) -> usize;
 }
 
 /// Source files and constants of the OpenCL program of the Barnes–Hut tree, for one kind of device.
 pub(super) struct Source {
-    /// Files to insert between the mode's common files and the variant's own file.
+    /// Source files of the tree, compiled after the mode's common files and before the variant's own file.
     pub files: &'static [KernelSource],
-    /// Whether the program includes the variant's own file.
+    /// Whether the program includes the variant's own source file.
     pub has_variant_file: bool,
     /// Names and values of the macros that pass host constants to the kernels.
     pub constants: &'static [(&'static str, usize)],

@@ -1,4 +1,4 @@
-//! The tree (Barnes and Hut 1986, Nature 324, 446): distant bodies act together, as cells of an octree.
+//! The Barnes–Hut tree (Nature 324, 446, 1986): the cells of an octree stand for groups of distant bodies.
 
 mod cpu;
 mod gpu;
@@ -8,10 +8,9 @@ mod solver;
 pub(super) use self::gpu::WARP;
 pub(super) use self::solver::Tree;
 
-/// Largest relative error of the forces that `check` accepts.
+/// Largest relative error of the tree's forces that the command `check` accepts.
 pub(super) const TOLERANCE: f64 = 1e-2;
-/// Device memory that the tree needs per body on a GPU, in bytes: 92 for each of two cells, and 80 for sorting and summing.
-/// A CPU needs less.
+/// Device memory of the tree per body on a GPU, in bytes: 92 for each of two cells, and 80 for sorting and summing.
 pub(super) const BYTES_PER_BODY: usize = 2 * 92 + 80;
-/// Usual relative error of the forces with the default `opening`.
+/// Usual relative error of the tree's forces with the default value of the parameter `opening`.
 pub(super) const NORMAL_ERROR: f64 = 1e-3;

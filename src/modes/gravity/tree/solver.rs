@@ -1,4 +1,4 @@
-//! The solver of the tree: the same steps on all devices, with kernels for CPUs or for GPUs.
+//! Gravity solver that uses the Barnes–Hut tree, with different kernels for CPUs and for GPUs.
 
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::modes::gravity::solver::{ForcePass, PotentialPass, Setup, Solver, sof
 use crate::modes::gravity::step::step_defines;
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
-/// Solver that uses a tree of all bodies, which is rebuilt in each pass.
+/// Gravity solver that uses a Barnes–Hut tree of all bodies and rebuilds the tree before each walk.
 pub(in crate::modes::gravity) struct Tree {
     kernels: Box<dyn TreeKernels>,
     walk: Kernel,
     measure: Kernel,
     finish: Kernel,
-    /// Kernel for the potential, built on first use from `device`, `recipe` and `params`.
+    /// Kernel that computes the potential; `None` until its first use.
     potential: Option<Kernel>,
     device: Device,
     recipe: Recipe,
@@ -27,15 +27,15 @@ pub(in crate::modes::gravity) struct Tree {
     bodies: usize,
     /// Accelerations, without the factor G, of the bodies for which this device walked the tree.
     sums: Buffer<[f32; 4]>,
-    /// Accelerations of this device's own bodies that the other devices computed, with room for `stride` bodies per device.
+    /// Accelerations of this device's own bodies, as computed by the other devices; `stride` entries per device.
     others: Buffer<[f32; 4]>,
     stride: usize,
     /// Whether `last` contains the magnitudes of earlier accelerations.
     is_known: bool,
-    /// Magnitudes of the last accelerations without the factor G, and a buffer for magnitudes that are not needed.
+    /// Magnitudes of the last accelerations, without the factor G; `spare` receives magnitudes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
-    /// Counts from the last walk of each set: pairs, cells that acted on bodies, cells that acted on expansions, and tests.
+    /// Operation counts of each set's last walk: body pairs, cells on bodies, cells on expansions, and tests of cells.
     work: Buffer<[u32; 4]>,
 }
 
@@ -79,8 +79,8 @@ impl Tree {
         self.kernels.sets() * self.kernels.team()
     }
 
-    /// Queues the kernels that build the tree of the bodies at `x` before a walk. A walk uses the magnitudes of earlier
-    /// accelerations to decide which cells to open. If there are none yet, also queues a walk that computes them.
+    /// Queues the kernels that build the tree from the positions `x`. A walk uses the magnitudes of earlier
+    /// accelerations to decide which cells to open; if there are none yet, also queues a walk that computes them.
     fn prepare(&mut self, lane: &mut Lane, x: Arg, eps2: Arg<'static>) -> Result<()> {
         self.kernels.build(lane, x, (&self.last).into())?;
         if !self.is_known {
@@ -122,7 +122,7 @@ impl Tree {
         lane.whole(Pass::cheap(&self.finish, &args, own.len()))
     }
 
-    /// Queues a walk for the next slice of the work-items `range`. Returns the work-item after the slice.
+    /// Queues a tree walk by the next slice of the work-items `range`. Returns the first work-item after the slice.
     fn walk(
         &self,
         lane: &mut Lane,
@@ -138,10 +138,10 @@ impl Tree {
     }
 }
 
-/// Value of `opening` for a walk that has no earlier accelerations and therefore accepts cells by their angle alone.
+/// Value of `opening` for a walk without earlier accelerations, which accepts cells by their angular size alone.
 const UNKNOWN: f32 = -1.0;
 
-/// Typical number of pairs and cells that a walk evaluates per body. It affects only the length of slices.
+/// Typical number of pairs and cells that a walk evaluates per body. It affects only the length of the queued slices.
 const TYPICAL_WORK: f64 = 1000.0;
 
 impl Solver for Tree {
@@ -153,7 +153,7 @@ impl Solver for Tree {
         if range.start == self.share(0, pass.assignment).start {
             self.prepare(lane, pass.state[0], pass.eps2)?;
             if *of > 1 {
-                // Other devices walk for the other bodies.
+                // The other devices compute the sums that stay zero here.
                 self.sums.clear()?;
             }
         }
@@ -229,7 +229,7 @@ impl Solver for Tree {
     }
 }
 
-/// Builds the program of the tree with the macros `more` in addition to those of the recipe.
+/// Builds the tree's OpenCL program with the recipe's macros and the macros in `more`.
 fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -> Result<Program> {
     let source = match device.info.kind {
         DeviceKind::Cpu => &cpu::SOURCE,
