@@ -224,7 +224,7 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether this is the first stroke of a mouse drag. The camera may move, so `from` and `to` do not show this.
+    /// Whether this is the first stroke of a mouse drag. `from` and `to` do not tell, because the camera may move.
     pub begins: bool,
 }
 

@@ -50,9 +50,9 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
 /// Result of testing all kernel settings of a [`Plan`] against the f64 reference.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The first of the tested kernel settings.
+    /// The combination of kernel settings that was tested first.
     pub recipe: Recipe,
-    /// Number of kernel settings tested.
+    /// Number of combinations of kernel settings tested.
     pub recipes: usize,
     /// Number of comparisons with the f64 reference: one for each combination of kernel settings and test case.
     pub cases: usize,

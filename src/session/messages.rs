@@ -233,7 +233,7 @@ pub struct Capture {
     pub purpose: Purpose,
 }
 
-/// Purpose of the points in a [`Capture`].
+/// What the points in a [`Capture`] are used for.
 #[derive(Debug)]
 pub enum Purpose {
     /// A picture that contains this snapshot.

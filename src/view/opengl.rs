@@ -54,7 +54,7 @@ pub(super) const OVER: Blend = Blend {
     color: blending(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
     ..blend(Factor::Zero, Factor::One)
 };
-/// Returns blending that multiplies the existing colours by `kept` and adds the new colours.
+/// Returns a blend mode that multiplies the existing colours by `kept` and adds the new colours.
 pub(super) const fn fade(kept: f32) -> Blend {
     Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }
 }

@@ -14,6 +14,7 @@ use gravitile::engine::kernel_lab;
 use gravitile::engine::snapshot::{Run, Snapshot};
 use gravitile::engine::tuning::Study;
 use gravitile::modes::gravity::Gravity;
+use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::session::{
     Command, FilmFrame, Notice, Purpose, Save, Session, crashed, left_by_earlier_run, previous,
 };
@@ -394,7 +395,8 @@ fn a_burst_goes_the_way_that_it_went_to_its_end() {
 fn what_is_kept_each_minute_waits_for_a_study() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.gravitile");
-    let mut session = session(Config { running: false, ..small() });
+    let config = Config { running: false, variant: Some(&NAIVE), ..small() };
+    let mut session = session(config);
     session.send(Command::StartStudy(Study::WorkGroups));
     let mut has_begun = false;
     let mut heard = Vec::new();

@@ -123,7 +123,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Describes a list of values of type `T` whose number of values must lie in the range `count`.
+    /// Describes a list of `T` whose length must lie in the range `count`.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }

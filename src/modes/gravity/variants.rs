@@ -20,7 +20,7 @@ variants! {
     PRIVATE = "private", ALL_PAIRS;
     /// Loads bodies into local memory once per work-group.
     TILED = "tiled", ALL_PAIRS, local_bytes: tile;
-    /// Like tiled, with the inner loop unrolled eight times.
+    /// Like the variant `tiled`, with the inner loop unrolled eight times.
     UNROLLED = "unrolled", ALL_PAIRS, local_bytes: tile;
     /// For CPUs: 16 bodies at once, one per vector lane; fast square root.
     VECTOR = "vector", ALL_PAIRS,

@@ -30,7 +30,7 @@ impl EditState {
         self.renumbered.is_some()
     }
 
-    /// Records that a frame with the current indices was published.
+    /// Records that a frame was published whose bodies have their current indices.
     pub(super) fn published(&mut self) {
         self.renumbered = self.renumbered.map(|_| true);
     }

@@ -31,7 +31,7 @@ impl CommandQueue {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns the time from which quitting no longer waits for the current steps. The first call sets this deadline.
+    /// Returns the deadline after which the program quits without waiting for running steps. The first call sets it.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{folder, gravitile};
 
@@ -28,16 +28,28 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Makes a folder for PATH without `ffmpeg`. PoCL needs `ld`, unless its cache already holds the kernels.
+fn without_ffmpeg(folder: &Path) -> PathBuf {
+    let tools = folder.join("tools");
+    fs::create_dir(&tools).unwrap();
+    let ld = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .map(|path| path.join("ld"))
+        .find(|ld| ld.exists());
+    std::os::unix::fs::symlink(ld.expect("`ld` is on PATH"), tools.join("ld")).unwrap();
+    tools
+}
+
 #[test]
 fn without_ffmpeg_it_says_so_at_once_and_other_films_need_none() {
     let folder = folder();
+    let path = without_ffmpeg(folder.path());
     let args = format!("{RENDER} --frames 3 --steps 4000000000 --out film.mp4");
     let mut command = gravitile(folder.path(), &args);
-    let stderr = command.env("PATH", folder.path()).assert().code(2).get_output().stderr.clone();
+    let stderr = command.env("PATH", &path).assert().code(2).get_output().stderr.clone();
     let stderr = String::from_utf8(stderr).unwrap();
     assert!(stderr.contains("MP4 needs the program ffmpeg") && stderr.contains("GIF"), "{stderr}");
     let args = format!("{RENDER} --frames 3 --steps-per-frame 20 --out film.gif");
-    gravitile(folder.path(), &args).env("PATH", folder.path()).assert().success().stderr("");
+    gravitile(folder.path(), &args).env("PATH", &path).assert().success().stderr("");
     let args = format!("{RENDER} --frames 3 --out film-%02d.png --look turn=on");
     gravitile(folder.path(), &args).assert().success().stderr("");
     assert_eq!(names(folder.path()), ["film-01.png", "film-02.png", "film-03.png", "film.gif"]);
@@ -97,7 +109,7 @@ fn a_picture_is_resumed_unless_it_is_bare() {
 }
 
 /// Starts a film that would take days, and waits until its file holds pictures. The file may have no name yet.
-fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
+fn filming(folder: &Path, name: &str) -> std::process::Child {
     use std::os::unix::process::CommandExt;
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
     // The tests may have been started by `nohup`, or behind a shell's `&`: then these signals are ignored.
@@ -110,19 +122,15 @@ fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
             Ok(())
         });
     }
-    filming_by(command, folder, name, path)
+    filming_by(command, folder, name)
 }
 
 /// Starts a film of days by a command that starts the program, and waits until the film's file holds pictures.
-fn filming_by(
-    mut command: std::process::Command,
-    folder: &Path,
-    name: &str,
-    path: &str,
-) -> std::process::Child {
+fn filming_by(mut command: std::process::Command, folder: &Path, name: &str) -> std::process::Child {
     let args = format!("{RENDER} --frames 1000000 --out {name}");
+    let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
     command.args(args.split_whitespace()).current_dir(folder).env("PATH", path);
-    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let files = format!("/proc/{}/fd", child.id());
     let is_long = |file: std::io::Result<fs::DirEntry>| {
         let file = file.ok()?.path();
@@ -131,6 +139,7 @@ fn filming_by(
     let start = std::time::Instant::now();
     while !fs::read_dir(&files).unwrap().any(|file| is_long(file).unwrap_or(false)) {
         assert!(start.elapsed() < super::PATIENCE, "nothing is written");
+        assert_eq!(child.try_wait().unwrap(), None, "the program ended");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     child
@@ -140,7 +149,7 @@ fn filming_by(
 fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
     let folder = folder();
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
-        let child = filming(folder.path(), "film.gif", "");
+        let child = filming(folder.path(), "film.gif");
         // SAFETY: the process is ours, and is not waited for yet.
         unsafe { libc::kill(child.id() as i32, signal) };
         let output = child.wait_with_output().unwrap();
@@ -156,7 +165,7 @@ fn a_film_that_is_to_outlive_its_terminal_does() {
     let folder = folder();
     let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_gravitile")]);
-    let mut child = filming_by(command, folder.path(), "film.gif", "");
+    let mut child = filming_by(command, folder.path(), "film.gif");
     let signal = |child: &std::process::Child, signal| {
         // SAFETY: the process is ours, and is not waited for yet.
         unsafe { libc::kill(child.id() as i32, signal) };
@@ -173,9 +182,8 @@ fn a_film_that_is_to_outlive_its_terminal_does() {
 fn a_film_that_is_killed_leaves_nothing() {
     let folder = folder();
     install(folder.path(), " V..... libx264 H.264\\n", "");
-    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
     for name in ["film.gif", "film.mp4"] {
-        let mut child = filming(folder.path(), name, &path);
+        let mut child = filming(folder.path(), name);
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(names(folder.path()), [""; 0], "{name}");

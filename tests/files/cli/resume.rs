@@ -162,7 +162,7 @@ fn a_full_disk_leaves_the_file_of_before() {
     let program = env!("CARGO_BIN_EXE_gravitile");
     // The limit is 1 to 2 MB; with less, kernels would not build. The signal must not end the program too early.
     let line = format!(
-        "trap '' XFSZ; ulimit -f 2000; exec {program} run --variant vector --bodies 65536 --steps 1 --save a.gravitile"
+        "trap '' XFSZ; ulimit -f 2000; exec {program} run --mode asteroids --bodies 65536 --steps 1 --save a.gravitile"
     );
     let mut bash = Command::new("bash");
     bash.args(["-c", &line]).current_dir(folder.path());
