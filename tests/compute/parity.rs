@@ -6,7 +6,7 @@ use gravitile::compute::Device;
 use gravitile::modes::MODES;
 
 /// A short run compares one case in this many at each work-group size, and one combination of knobs in this many.
-const SHARE: usize = 15;
+const SHARE: usize = 30;
 
 /// Compares every variant with the reference: in all cases and with all knobs, or, without `all`, in a share of them.
 fn every_variant_agrees(device: &Device, all: bool) {
@@ -15,10 +15,10 @@ fn every_variant_agrees(device: &Device, all: bool) {
         for variant in info.variants {
             for (nth, mut plan) in check::plans(&device.info, variant).into_iter().enumerate() {
                 // Each work-group size takes cases that the sizes before it left out.
-                let is_chosen = |at: usize| all || (at + 3 * nth) % SHARE == 0;
+                let is_chosen = |at: usize| all || (at + 6 * nth) % SHARE == 0;
                 let with_knobs = plan.recipes.len() > 1;
                 if with_knobs {
-                    let mut at = 3 * (SHARE - nth)..;
+                    let mut at = 6 * (SHARE - nth)..;
                     plan.recipes.retain(|_| is_chosen(at.next().unwrap()));
                 }
                 let chosen = cases.iter().enumerate().filter(|(at, _)| with_knobs || is_chosen(*at));

@@ -77,7 +77,7 @@ fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
     let [backwards, forwards] = [("reverse", "true"), ("reverse", "false")];
     let [eps, seed, bodies] = [("eps", ""), ("seed", "77"), ("bodies", "600")];
     assert_eq!(told, [backwards, eps, forwards, seed, backwards, bodies, forwards, ("quit", "")]);
-    assert_eq!(report.stats["bodies"], 600);
+    assert_eq!(report.config["bodies"], 600);
 }
 
 #[test]
