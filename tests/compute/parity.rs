@@ -15,7 +15,7 @@ fn every_variant_agrees(device: &Device, all: bool) {
         for variant in info.variants {
             for (nth, mut plan) in check::plans(&device.info, variant).into_iter().enumerate() {
                 // Each work-group size takes cases that the sizes before it left out.
-                let is_chosen = |at: usize| all || (at + 6 * nth) % SHARE == 0;
+                let is_chosen = |at: usize| all || (at + 6 * nth).is_multiple_of(SHARE);
                 let with_knobs = plan.recipes.len() > 1;
                 if with_knobs {
                     let mut at = 6 * (SHARE - nth)..;

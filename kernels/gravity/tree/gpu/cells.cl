@@ -185,50 +185,66 @@ __kernel GROUP_256 void make_cells(const uint n, const uint room, __global const
     }
 }
 
-// Computes the moments and boxes of the inner cells of a level from those of their children.
-__kernel void lift(const uint level, const uint room, __global const uint *levels, __global float4 *cells,
-                   __global float *traces, __global float4 *boxes)
+// Computes the moments and box of an inner cell from those of its children; `link` is the second row of the cell.
+void lift_cell(uint id, float4 link, __global float4 *cells, __global float *traces, __global float4 *boxes)
 {
-    const uint end = min(levels[level + 1], room);
-    for (uint id = levels[level] + get_global_id(0); id < end; id += get_global_size(0)) {
-        const float4 link = cells[ROWS * id + 1];
-        const uint first = as_uint(link.z), count = as_uint(link.w) & ~INNER;
-        if (!(as_uint(link.w) & INNER))
-            continue;
-        float mass = 0.0f;
-        for (uint c = first; c < first + count; ++c)
-            mass += cells[ROWS * c].w;
-        const float part = mass > 0.0f ? 1.0f / mass : 0.0f;
-        const float4 from = cells[ROWS * first];
-        float3 offset = (float3)(0.0f);
-        float4 low = boxes[2 * first], high = boxes[2 * first + 1];
-        for (uint c = first + 1; c < first + count; ++c) {
-            const float4 other = cells[ROWS * c];
-            offset += other.w * part * (other.xyz - from.xyz);
-            low = fmin(low, boxes[2 * c]);
-            high = fmax(high, boxes[2 * c + 1]);
+    const uint first = as_uint(link.z), count = as_uint(link.w) & ~INNER;
+    float mass = 0.0f;
+    for (uint c = first; c < first + count; ++c)
+        mass += cells[ROWS * c].w;
+    const float part = mass > 0.0f ? 1.0f / mass : 0.0f;
+    const float4 from = cells[ROWS * first];
+    float3 offset = (float3)(0.0f);
+    float4 low = boxes[2 * first], high = boxes[2 * first + 1];
+    for (uint c = first + 1; c < first + count; ++c) {
+        const float4 other = cells[ROWS * c];
+        offset += other.w * part * (other.xyz - from.xyz);
+        low = fmin(low, boxes[2 * c]);
+        high = fmax(high, boxes[2 * c + 1]);
+    }
+    const float4 centre = (float4)(from.xyz + offset, mass);
+    float radius = 0.0f, q[6] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
+    for (uint c = first; c < first + count; ++c) {
+        const float4 other = cells[ROWS * c], b = cells[ROWS * c + 1], d = cells[ROWS * c + 2];
+        const float3 x = other.xyz - centre.xyz;
+        const float m = other.w * part, trace = traces[c];
+        // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
+        const float own = m * b.y * b.y / 3.0f;
+        radius = fmax(radius, length(x) + b.y);
+        q[0] += m * x.x * x.x + own * (d.x + trace);
+        q[1] += m * x.x * x.y + own * d.y;
+        q[2] += m * x.x * x.z + own * d.z;
+        q[3] += m * x.y * x.y + own * (d.w + trace);
+        q[4] += m * x.y * x.z + own * b.x;
+        q[5] += m * x.z * x.z + own * (trace - d.x - d.w);
+    }
+    // No body is farther than the farthest corner of the box.
+    const float3 corner = fmax(high.xyz - centre.xyz, centre.xyz - low.xyz);
+    store_cell(id, centre, fmin(radius, length(corner)), q, first, count | INNER, cells, traces);
+    boxes[2 * id] = low;
+    boxes[2 * id + 1] = high;
+}
+
+// Computes the moments and boxes of the inner cells of a level and of the level below it. Eight work-items take a cell:
+// each computes one of its children.
+__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
+lift(const uint level, const uint room, __global const uint *levels, __global float4 *cells, __global float *traces,
+     __global float4 *boxes)
+{
+    const uint nth = get_local_id(0) / 8, child = get_local_id(0) % 8, end = min(levels[level + 1], room);
+    // All work-items stay in the loop together, because of the barrier.
+    for (uint start = levels[level] + 8 * get_group_id(0); start < end; start += 8 * get_num_groups(0)) {
+        const uint id = start + nth;
+        const float4 link = cells[ROWS * min(id, end - 1) + 1];
+        const bool inner = id < end && (as_uint(link.w) & INNER);
+        if (inner && child < (as_uint(link.w) & ~INNER)) {
+            const float4 below = cells[ROWS * (as_uint(link.z) + child) + 1];
+            if (as_uint(below.w) & INNER)
+                lift_cell(as_uint(link.z) + child, below, cells, traces, boxes);
         }
-        const float4 centre = (float4)(from.xyz + offset, mass);
-        float radius = 0.0f, q[6] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
-        for (uint c = first; c < first + count; ++c) {
-            const float4 other = cells[ROWS * c], b = cells[ROWS * c + 1], d = cells[ROWS * c + 2];
-            const float3 x = other.xyz - centre.xyz;
-            const float m = other.w * part, trace = traces[c];
-            // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
-            const float own = m * b.y * b.y / 3.0f;
-            radius = fmax(radius, length(x) + b.y);
-            q[0] += m * x.x * x.x + own * (d.x + trace);
-            q[1] += m * x.x * x.y + own * d.y;
-            q[2] += m * x.x * x.z + own * d.z;
-            q[3] += m * x.y * x.y + own * (d.w + trace);
-            q[4] += m * x.y * x.z + own * b.x;
-            q[5] += m * x.z * x.z + own * (trace - d.x - d.w);
-        }
-        // No body is farther than the farthest corner of the box.
-        const float3 corner = fmax(high.xyz - centre.xyz, centre.xyz - low.xyz);
-        store_cell(id, centre, fmin(radius, length(corner)), q, first, count | INNER, cells, traces);
-        boxes[2 * id] = low;
-        boxes[2 * id + 1] = high;
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (inner && child == 0)
+            lift_cell(id, link, cells, traces, boxes);
     }
 }
 

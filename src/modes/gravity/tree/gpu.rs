@@ -19,6 +19,8 @@ pub(super) const SOURCE: Source = Source {
 };
 
 const LEVELS: usize = 13;
+// The kernel `lift` takes two levels at a time, so that the root comes last only if the number is odd.
+const _: () = assert!(LEVELS % 2 == 1);
 /// Number of work-items in a warp.
 pub(in crate::modes::gravity) const WARP: usize = 32;
 /// Number of work-groups that compute the bounding box of the bodies.
@@ -169,9 +171,10 @@ impl TreeKernels for GpuKernels {
         let wide = (n / 2).clamp(BLOCK, 8 * BLOCK * self.compute_units);
         let args = [uint(n), room, keys, sorted, levels, first_body, first_child, cells, traces, boxes];
         queue(&build.make_cells, &args, wide, BLOCK)?;
-        for level in (0..LEVELS).rev() {
-            let most = 8usize.saturating_pow(level as u32).clamp(128, 256 * self.compute_units);
-            queue(&build.lift, &[uint(level), room, levels, cells, traces, boxes], most, 128)?;
+        // A launch lifts a level and the one below it. The cells of the deepest level are leaves.
+        for level in (0..LEVELS).rev().step_by(2) {
+            let most = 8usize.saturating_pow(level as u32 + 1).clamp(64, 512 * self.compute_units);
+            queue(&build.lift, &[uint(level), room, levels, cells, traces, boxes], most, 64)?;
         }
         Ok(())
     }
