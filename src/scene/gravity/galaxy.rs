@@ -1,8 +1,8 @@
 //! A disc galaxy: a disc of Toomre's second kind around a small Plummer bulge.
 //!
 //! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are
-//! algebraic. In a plane, a force softened by eps equals Newton's force at the height eps above the plane. With S² = R²
-//! + (a + eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The angular
+//! algebraic. In a plane, a force softened by eps equals Newton's force at the height eps above the plane. With
+//! S² = R² + (a + eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The angular
 //! speed Ω and the epicyclic frequency κ follow from Φ.
 
 use std::f64::consts::TAU;
