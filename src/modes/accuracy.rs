@@ -22,27 +22,80 @@ pub struct Judged {
 /// as long as evaluating one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
-/// Largest relative error that the command `check` accepts from a kernel.
+/// Largest relative error that the command `check` accepts from a kernel that is exact up to rounding.
 pub const TOLERANCE: f64 = 1e-4;
-/// Relative error above which the window shows a warning, for variants that are exact up to rounding.
-pub const WORRYING: f64 = 1e-3;
+/// Largest usual error of an approximate variant that `auto` may choose in a mode that does not ask how exact to be.
+pub const UNNOTICED: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;
+/// Minimum number of bodies whose errors are measured, unless there are fewer: enough for a 99th percentile.
+pub const LEAST_SAMPLE: usize = 128;
+/// Number of errors from which the 99th percentile differs from the maximum.
+const LEAST_FOR_P99: usize = 100;
 
 /// Returns `most` distinct random indices below `count`, or all indices below `count` if `most` ≥ `count`.
 pub fn choose(count: usize, most: usize) -> Vec<usize> {
     rand::seq::index::sample(&mut rand::rng(), count, most.min(count)).into_vec()
 }
 
-/// Returns the relative error √(Σ|computed − right|² / Σ|right|²) over all bodies, in velocity or position, whichever
-/// is larger. Returns infinity if a computed value is NaN, and `None` if all computed and exact values are zero.
-pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
-    let (mut velocity, mut position) = (Squares::default(), Squares::default());
-    for Judged { computed, right } in bodies {
-        velocity.add(computed.velocity, right.velocity);
-        position.add(computed.position, right.position);
+/// Relative errors of a sample of bodies or cells. Errors are infinite where a computed value is NaN.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct SampleErrors {
+    /// Number of errors in the sample: one per body; two per cell of a fluid (moving and resting populations).
+    pub count: usize,
+    /// Relative error √(Σ|computed − right|² / Σ|right|²) over the sample, in velocity or position, whichever is larger.
+    pub rms: f64,
+    /// Median of |computed − right| / |right|, where each body has the larger of its errors in velocity and position.
+    pub median: f64,
+    /// 99th percentile of |computed − right| / |right|; `None` if the sample is too small to tell it from the maximum.
+    pub p99: Option<f64>,
+    /// Largest |computed − right| / |right| of the sample.
+    pub max: f64,
+}
+
+impl SampleErrors {
+    /// Compares computed with exact effects. Bodies on which nothing acts are not counted. Returns `None` if none are left.
+    pub fn of(bodies: impl IntoIterator<Item = Judged>) -> Option<Self> {
+        let (mut velocity, mut position) = (Squares::default(), Squares::default());
+        let mut errors = Vec::new();
+        for Judged { computed, right } in bodies {
+            let own = [
+                velocity.add(Squares::of(computed.velocity, right.velocity)),
+                position.add(Squares::of(computed.position, right.position)),
+            ];
+            errors.extend(own.into_iter().flatten().reduce(f64::max));
+        }
+        let rms = [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)?;
+        Self::new(rms, errors)
     }
-    [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)
+
+    /// Describes a list of errors, one per body or cell, with the root mean square `rms`. Returns `None` for an empty list.
+    pub(super) fn new(rms: f64, mut errors: Vec<f64>) -> Option<Self> {
+        errors.sort_unstable_by(f64::total_cmp);
+        let count = errors.len();
+        // The smallest error that at least `percent` of the sample do not exceed.
+        let percentile = |percent: usize| errors[(percent * count).div_ceil(100) - 1];
+        errors.last().map(|&max| Self {
+            count,
+            rms,
+            median: percentile(50),
+            p99: (count >= LEAST_FOR_P99).then(|| percentile(99)),
+            max,
+        })
+    }
+
+    /// Formats what the root mean square does not tell: `median 3.1e-4, 99 % below 2.6e-3, largest 5.3e-3 of 256`.
+    pub fn spread(&self) -> String {
+        let [median, max] = [self.median, self.max].map(|error| text(Some(error)));
+        let p99 = self.p99.map(|error| format!("99 % below {}, ", text(Some(error)))).unwrap_or_default();
+        format!("median {median}, {p99}largest {max} of {}", self.count)
+    }
+}
+
+/// Returns the relative error of a sample, [`SampleErrors::rms`]. Returns `None` if all computed and exact values are
+/// zero.
+pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
+    SampleErrors::of(bodies).map(|errors| errors.rms)
 }
 
 /// Formats a relative error for display; `None` becomes a dash.
@@ -54,7 +107,7 @@ pub fn text(relative_error: Option<f64>) -> String {
     }
 }
 
-/// Sums of the squared errors and of the squared exact effects, over all bodies.
+/// Sums of the squared errors and of the squared exact effects, of one or all bodies.
 #[derive(Debug, Clone, Copy, Default)]
 struct Squares {
     error: f64,
@@ -62,11 +115,19 @@ struct Squares {
 }
 
 impl Squares {
-    fn add(&mut self, computed: [f64; 4], right: [f64; 4]) {
-        for (computed, right) in computed.into_iter().zip(right) {
-            self.error += (computed - right).powi(2);
-            self.effect += right.powi(2);
+    fn of(computed: [f64; 4], right: [f64; 4]) -> Self {
+        let square = |c: f64| c * c;
+        Self {
+            error: (0..4).map(|k| square(computed[k] - right[k])).sum(),
+            effect: right.into_iter().map(square).sum(),
         }
+    }
+
+    /// Adds the sums of one body, and returns the error of this body.
+    fn add(&mut self, own: Self) -> Option<f64> {
+        self.error += own.error;
+        self.effect += own.effect;
+        own.ratio()
     }
 
     fn ratio(self) -> Option<f64> {
@@ -101,6 +162,45 @@ mod tests {
         for (computed, right) in [(1.0, 0.0), (f64::NAN, 1.0), (f64::NAN, 0.0), (f64::INFINITY, 1.0)] {
             assert_eq!(relative_error([judged(computed, right)]), Some(f64::INFINITY));
         }
+    }
+
+    #[test]
+    fn percentiles_count_bodies() {
+        // 200 errors: 1 %, 2 %, … 200 %, in another order.
+        let sample = |count: u32| {
+            let body = move |nth: u32| judged(1.0 + 0.01 * f64::from(1 + nth * 7 % count), 1.0);
+            SampleErrors::of((0..count).map(body)).unwrap()
+        };
+        let is = |error: f64, wanted: f64| assert!((error - wanted).abs() < 1e-9, "{error} is not {wanted}");
+        let all = sample(200);
+        assert_eq!(all.count, 200);
+        is(all.median, 1.0);
+        is(all.p99.unwrap(), 1.98);
+        is(all.max, 2.0);
+        // The sum of the squares from 1 to 200 is 200·201·401/6.
+        is(all.rms, (201.0 * 401.0 / 6.0_f64).sqrt() * 0.01);
+        is(sample(100).p99.unwrap(), 0.99);
+        let few = sample(99);
+        assert_eq!((few.count, few.p99), (99, None));
+        is(few.median, 0.5);
+        is(few.max, 0.99);
+        assert_eq!(few.spread(), "median 5.0e-1, largest 9.9e-1 of 99");
+        assert_eq!(all.spread(), "median 1.0e0, 99 % below 2.0e0, largest 2.0e0 of 200");
+    }
+
+    #[test]
+    fn each_body_counts_by_its_own_effect() {
+        let place = |x: f64| Effect { position: [0.0, x, 0.0, 0.0], ..Effect::default() };
+        // A tenth of a small effect, a hundredth of a large one, and nothing, which is not counted.
+        let bodies = [judged(0.11, 0.1), judged(101.0, 100.0), judged(0.0, 0.0)];
+        let errors = SampleErrors::of(bodies).unwrap();
+        assert_eq!(errors.count, 2);
+        assert!((errors.max - 0.1).abs() < 1e-9 && (errors.median - 0.01).abs() < 1e-9, "{errors:?}");
+        assert!((errors.rms - 0.01).abs() < 1e-5, "{errors:?}");
+        let worse = Judged { computed: place(3.0), right: place(2.0) };
+        assert_eq!(SampleErrors::of([worse]).unwrap().max, 0.5);
+        let nan = SampleErrors::of([judged(1.0, 1.0), judged(f64::NAN, 1.0)]).unwrap();
+        assert_eq!((nan.rms, nan.median, nan.max), (f64::INFINITY, 0.0, f64::INFINITY));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use super::accuracy::{Sample, WORRYING};
+use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
 use crate::base::bodies::{Bodies, Points};
@@ -188,7 +188,12 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
-        variant.normal_error.is_none_or(|error| error <= WORRYING)
+        self.normal_error(variant).is_none_or(|error| error <= UNNOTICED)
+    }
+
+    /// Returns the usual relative error of `variant` with these parameters; `None` if it is exact up to rounding.
+    fn normal_error(&self, variant: &Variant) -> Option<f64> {
+        variant.normal_error
     }
 
     /// Makes every step cost the same, for speed measurements.
@@ -243,6 +248,12 @@ impl dyn Mode {
     /// Returns the costliest effect of changing the parameters of `old` to the current ones; `None` if they are equal.
     pub(super) fn change_from(&self, old: &dyn Mode) -> Option<ChangeEffect> {
         old.values().changes(&self.values()).1
+    }
+
+    /// Returns the relative error above which the window warns: twice the usual error of an approximate variant with
+    /// these parameters, but at least the largest error of exact variants; or the tolerance of an exact variant.
+    pub fn alarm(&self, variant: &Variant) -> f64 {
+        self.normal_error(variant).map_or(variant.tolerance, |normal| (2.0 * normal).max(TOLERANCE))
     }
 
     /// Returns all parameters with their values.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use super::accuracy::{TOLERANCE, WORRYING};
+use super::accuracy::TOLERANCE;
 use super::kernels::Define;
 use crate::base::error::{Error, Result};
 use crate::base::params::product;
@@ -34,8 +34,11 @@ pub struct Variant {
     pub sides: f64,
     /// Largest relative error of the variant that the command `check` accepts.
     pub tolerance: f64,
-    /// Usual relative error of an approximate variant; `None` for a variant that is exact up to rounding.
+    /// Usual relative error of an approximate variant with the mode's default parameters; `None` for a variant that is
+    /// exact up to rounding.
     pub normal_error: Option<f64>,
+    /// Keys of the parameters that no other variant of the mode uses, unless its row names them too.
+    pub own_params: &'static [&'static str],
     /// Device memory that the variant needs per body or cell, in bytes, in addition to what its mode needs.
     pub bytes_per_body: usize,
     /// Returns the local memory that a work-group needs, in bytes.
@@ -70,17 +73,13 @@ impl Variant {
         sides: 1.0,
         tolerance: TOLERANCE,
         normal_error: None,
+        own_params: &[],
         bytes_per_body: 0,
         local_bytes: |_| 0,
         together: Together::Freely,
         has_limit: true,
         solver: &(),
     };
-
-    /// Returns whether a relative error is so much larger than usual for the variant that it calls for a warning.
-    pub fn is_worrying(&self, relative_error: f64) -> bool {
-        relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
-    }
 
     /// Returns the data for building the variant's solver. Fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {

@@ -7,21 +7,20 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 
 use super::frame::{Rung, Stats};
-use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
+use crate::modes::accuracy::{LEAST_SAMPLE, SAMPLE, Sample, SampleErrors, choose};
 
 /// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Fraction of the host's computing time that checks may use. It is small because a CPU device uses the same cores.
-const SHARE: f64 = 0.02;
-/// Minimum number of bodies in a check. If such a check takes longer than [`SHARE`] allows, checks are less frequent.
-const LEAST: usize = 32;
+/// Fraction of the time that checks may delay the steps, and fraction of the host's computing time that the reference may
+/// use beside them: together at most 2 %. A check that takes longer makes the next one wait longer.
+const SHARE: f64 = 0.01;
 /// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured the duration.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
 /// Result of an accuracy check.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict {
-    relative_error: Option<f64>,
+    errors: Option<SampleErrors>,
     took: Duration,
     pairs: f64,
 }
@@ -34,8 +33,8 @@ pub(super) struct AccuracyCheck {
     /// Largest fraction of the time that the checking thread may run: [`SHARE`] times the number of cores.
     share: f64,
     seconds_per_pair: f64,
-    /// Relative error found by the last check of the current variant, if any.
-    pub(super) relative_error: Option<f64>,
+    /// Errors found by the last check of the current variant, if any.
+    pub(super) errors: Option<SampleErrors>,
 }
 
 impl AccuracyCheck {
@@ -46,7 +45,7 @@ impl AccuracyCheck {
             next: Instant::now(),
             share: SHARE * cores as f64,
             seconds_per_pair: GUESSED_SECONDS_PER_PAIR,
-            relative_error: None,
+            errors: None,
         }
     }
 
@@ -57,7 +56,7 @@ impl AccuracyCheck {
     /// Chooses as many of `count` bodies or cells as can be checked in time, with `pairs` pairs to compute for each.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
-        choose(count, (within as usize).clamp(LEAST, SAMPLE))
+        choose(count, (within as usize).clamp(LEAST_SAMPLE, SAMPLE))
     }
 
     /// Starts checking `sample`, which requires computing `pairs` pairs. Taking the sample delayed the steps by `cost`.
@@ -67,9 +66,9 @@ impl AccuracyCheck {
         let waiting = Arc::downgrade(&is_wanted);
         let work = move || {
             let start = Instant::now();
-            let relative_error = relative_error(sample.take_while(|_| waiting.strong_count() > 0));
+            let errors = SampleErrors::of(sample.take_while(|_| waiting.strong_count() > 0));
             // The receiver of a cancelled check no longer exists.
-            let _ = answer.send(Verdict { relative_error, took: start.elapsed(), pairs });
+            let _ = answer.send(Verdict { errors, took: start.elapsed(), pairs });
         };
         let thread = thread::Builder::new().name("accuracy".to_owned()).spawn(work);
         self.running = thread.is_ok().then_some((verdict, is_wanted));
@@ -84,8 +83,8 @@ impl AccuracyCheck {
     /// Stores the result of a check if one has arrived, and schedules the next check.
     pub(super) fn receive(&mut self, verdict: Result<Verdict, TryRecvError>) {
         match verdict {
-            Ok(Verdict { relative_error, took, pairs }) => {
-                self.relative_error = relative_error;
+            Ok(Verdict { errors, took, pairs }) => {
+                self.errors = errors;
                 self.seconds_per_pair = took.as_secs_f64() / pairs.max(1.0);
                 self.next =
                     self.next.max(Instant::now() + took.mul_f64(1.0 / self.share).saturating_sub(took));
@@ -99,7 +98,7 @@ impl AccuracyCheck {
 
     /// Cancels the running check and discards the last result.
     pub(super) fn forget(&mut self) {
-        (self.running, self.relative_error) = (None, None);
+        (self.running, self.errors) = (None, None);
     }
 
     /// Makes the next check due immediately.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::base::bodies::Points;
 use crate::base::edit::{EditKind, SelectedBody};
+use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
 
 /// The points to draw for one picture, and statistics for the panel.
@@ -80,6 +81,8 @@ pub struct Stats {
     /// Relative error of a step against the f64 reference, measured on a sample of bodies (see
     /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or if there are no forces.
     pub relative_error: Option<f64>,
+    /// Distribution of the errors that `relative_error` sums up; `None` if `relative_error` is.
+    pub errors: Option<SampleErrors>,
     /// Latest measured speed and accuracy of each variant used in this mode with this number of bodies, oldest first.
     pub ladder: Vec<Rung>,
     /// Number of bodies that are not drawn because their values are not finite.

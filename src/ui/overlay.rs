@@ -12,7 +12,7 @@ use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
 use crate::base::format;
 use crate::modes::Sharing;
-use crate::modes::accuracy;
+use crate::modes::accuracy::{self, SampleErrors};
 use crate::session::{Rung, Stats};
 
 /// Width of the overlay's contents, in points: fits the longest row, so that changing numbers do not shift the layout.
@@ -32,7 +32,7 @@ const UNKNOWN: &str = "–";
 struct Row {
     label: Cow<'static, str>,
     value: String,
-    help: &'static str,
+    help: Cow<'static, str>,
     tone: Tone,
 }
 
@@ -45,8 +45,12 @@ enum Tone {
     Warning,
 }
 
-fn row(label: impl Into<Cow<'static, str>>, value: impl Into<String>, help: &'static str) -> Row {
-    Row { label: label.into(), value: value.into(), help, tone: Tone::Plain }
+fn row(
+    label: impl Into<Cow<'static, str>>,
+    value: impl Into<String>,
+    help: impl Into<Cow<'static, str>>,
+) -> Row {
+    Row { label: label.into(), value: value.into(), help: help.into(), tone: Tone::Plain }
 }
 
 impl Row {
@@ -276,10 +280,19 @@ fn setup(model: &Model) -> Vec<Row> {
 fn accuracy_rows(model: &Model) -> Vec<Row> {
     let (stats, mode) = (model.stats, &model.config.mode);
     let (label, help) = mode.info().error;
-    let variant = mode.info().variant(stats.variant);
-    let worries =
-        variant.zip(stats.relative_error).is_some_and(|(variant, error)| variant.is_worrying(error));
-    let mut rows = vec![row(label, accuracy::text(stats.relative_error), help).warns(worries)];
+    let alarm = mode.info().variant(stats.variant).map_or(f64::INFINITY, |variant| mode.alarm(variant));
+    let worries = stats.relative_error.is_some_and(|error| error > alarm);
+    let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
+    let help = format!(
+        "{help} Root mean square; a warning above {}.{}",
+        accuracy::text(Some(alarm)),
+        spread.unwrap_or_default()
+    );
+    let mut rows = vec![row(label, accuracy::text(stats.relative_error), help.clone()).warns(worries)];
+    if let Some(SampleErrors { p99: Some(p99), max, .. }) = stats.errors {
+        let [p99, max] = [p99, max].map(|error| accuracy::text(Some(error)));
+        rows.push(row("99 % below · largest", format!("{p99} · {max}"), help));
+    }
     if mode.conserves_energy() {
         rows.push(row(
             "Energy drift",
@@ -402,6 +415,6 @@ fn show_rows(ui: &mut egui::Ui, rows: &[Row]) {
                 ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(color)).truncate());
             });
         });
-        line.response.on_hover_text(*help);
+        line.response.on_hover_text(help.as_ref());
     }
 }

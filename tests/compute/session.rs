@@ -14,7 +14,7 @@ use gravitile::base::state::State;
 use gravitile::compute::Device;
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
-use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
+use gravitile::modes::accuracy::{LEAST_SAMPLE, TOLERANCE};
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
 use gravitile::session::{Command, Frame, Notice, Stats};
@@ -144,13 +144,17 @@ fn the_accuracy_of_each_variant_is_told() {
         let own = |stats: &Stats| stats.ladder.iter().find(|rung| rung.variant == variant.name).cloned();
         let stats = watched.frame_where(|f| own(&f.stats).is_some_and(|r| r.relative_error.is_some())).stats;
         assert!(stats.relative_error.is_some_and(|error| error > 0.0 && error < TOLERANCE), "{stats:?}");
+        let errors = stats.errors.unwrap();
+        assert_eq!(Some(errors.rms), stats.relative_error);
+        let in_order = errors.median <= errors.p99.unwrap() && errors.p99.unwrap() <= errors.max;
+        assert!(errors.count >= LEAST_SAMPLE && in_order && errors.max >= errors.rms, "{errors:?}");
         let rung = own(&stats).unwrap();
         assert!(rung.relative_error == stats.relative_error && rung.pairs_per_second > 0.0);
         assert_eq!(stats.ladder.len(), seen + 1, "the others are remembered");
     }
     let wrong = mistaken(info, "tiled", "sum, own.xyz, tile[k], eps2", "sum, own.xyz, tile[k], 2.0f * eps2");
     watched.configure(&of(wrong));
-    let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > WORRYING);
+    let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > wrong.tolerance);
     watched.frame_where(told);
     // Nothing is known about another number of bodies.
     watched.configure(&Config { bodies: Some(100), ..small() });

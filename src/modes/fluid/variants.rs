@@ -97,14 +97,18 @@ pub fn auto_variant(device: &DeviceInfo, _cells: usize) -> &'static Variant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modes::accuracy::WORRYING;
+    use crate::modes::Mode;
+    use crate::modes::accuracy::TOLERANCE;
+    use crate::modes::fluid::Fluid;
 
     #[test]
     fn the_alarm_follows_the_error_that_is_normal_for_the_variant() {
+        let fluid: &dyn Mode = &Fluid::default();
         let coarse = Variant { normal_error: Some(0.01), ..SPLIT };
-        assert!(!coarse.is_worrying(0.02) && coarse.is_worrying(0.021));
-        assert!(!SPLIT.is_worrying(WORRYING) && SPLIT.is_worrying(2.0 * WORRYING));
-        assert!(!HALF.is_worrying(3e-4) && HALF.is_worrying(f64::INFINITY));
+        let loose = Variant { tolerance: 0.3, ..SPLIT };
+        for (variant, limit) in [(coarse, 0.02), (loose, 0.3), (SPLIT, TOLERANCE), (HALF, 1e-3)] {
+            assert_eq!(fluid.alarm(&variant), limit, "{}", variant.name);
+        }
     }
 
     #[test]

@@ -104,7 +104,11 @@ impl Mode for Gravity {
     }
 
     fn allows(&self, variant: &Variant) -> bool {
-        variant.normal_error.is_none_or(|error| self.is_accurate(error))
+        self.normal_error(variant).is_none_or(|error| error <= self.accuracy.most())
+    }
+
+    fn normal_error(&self, variant: &Variant) -> Option<f64> {
+        variant.normal_error.map(|error| self.usual_error(error))
     }
 
     fn force_evaluations(&self) -> u32 {

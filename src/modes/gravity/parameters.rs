@@ -94,17 +94,22 @@ choice! {
     }
 }
 
+impl Accuracy {
+    /// Returns the largest relative error that this option accepts.
+    pub(super) fn most(self) -> f64 {
+        match self {
+            Self::Exact => 0.0,
+            Self::TenThousandth => 1e-4,
+            Self::Thousandth => 1e-3,
+        }
+    }
+}
+
 impl Gravity {
-    /// Returns whether a variant whose force error is `at_default` with the default `opening` is within `accuracy`.
-    pub(super) fn is_accurate(&self, at_default: f64) -> bool {
+    /// Returns the usual force error of a variant whose usual error is `at_default` with the default `opening`.
+    pub(super) fn usual_error(&self, at_default: f64) -> f64 {
         // Measured with Plummer spheres and galaxies: the error grows as this power of `opening`.
-        let error = at_default * f64::from(self.opening / OPENING).powf(0.65);
-        let most = match self.accuracy {
-            Accuracy::Exact => 0.0,
-            Accuracy::TenThousandth => 1e-4,
-            Accuracy::Thousandth => 1e-3,
-        };
-        error <= most
+        at_default * f64::from(self.opening / OPENING).powf(0.65)
     }
 }
 

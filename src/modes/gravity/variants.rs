@@ -55,7 +55,8 @@ variants! {
         together: Together::SameModel,
         has_limit: false,
         tolerance: tree::TOLERANCE,
-        normal_error: Some(tree::NORMAL_ERROR);
+        normal_error: Some(tree::NORMAL_ERROR),
+        own_params: &["opening"];
 }
 
 /// Returns the variant that `auto` selects for a device and a number of bodies. `may_approximate` allows `tree`.

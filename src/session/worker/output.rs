@@ -126,7 +126,8 @@ impl Worker {
             sharing: engine.sharing().cloned(),
             diagnostics: measurements.sums.as_ref().map(|sums| sums.diagnostics.clone()),
             energy_drift: measurements.sums.as_ref().and_then(|sums| sums.energy_drift),
-            relative_error: measurements.accuracy.relative_error,
+            relative_error: measurements.accuracy.errors.map(|errors| errors.rms),
+            errors: measurements.accuracy.errors,
             ..Stats::default()
         };
         measurements.variants.note(&mut stats);
