@@ -280,14 +280,16 @@ pub(crate) struct Bench {
     /// Values of compile-time parameters; every combination is measured [default: what `auto` chooses]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
     pub(crate) knob: Vec<String>,
-    /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`. A list of values for one
+    /// parameter, such as `opening=0.001,0.004`, compares error with speed for each value
+    #[arg(long, value_name = "KEY=VALUE,…", num_args = 1..)]
     pub(crate) set: Vec<String>,
     /// Search for the fastest variant and settings, and store them for `auto` to use
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
     pub(crate) tune: bool,
     /// Write a chart of the speeds to a PNG or CSV file. The horizontal axis shows the number of bodies, or the work-group
-    /// size if you measure several sizes or only one number of bodies
+    /// size if you measure several sizes or only one number of bodies. With a list of values in --set, the chart shows
+    /// speed against error
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub(crate) plot: Option<PathBuf>,
     /// Number of times to repeat each measurement; the median is reported
@@ -306,6 +308,9 @@ pub(crate) struct Bench {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) subject: Subject,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `gravitile devices`.

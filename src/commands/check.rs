@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use super::devices::{edited, open};
 use super::options::ladders;
+use super::report::print_json;
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 use crate::cli::Check;
 use crate::compute::{Device, DeviceInfo};
-use crate::modes::{ModeInfo, Recipe, Variant};
-use crate::modes::{Start, checks};
+use crate::modes::accuracy::SampleErrors;
+use crate::modes::{ModeInfo, Recipe, Start, Variant, checks};
 
 /// Number of bodies or cells assumed when guessing the kernel settings to check.
 const FEW: usize = 1000;
@@ -60,12 +61,39 @@ pub struct Row {
     pub worst: f64,
     /// Name of the test case with the largest error, followed by the kernel settings.
     pub case: String,
+    /// Errors of the bodies or cells in that test case; `None` if there was no error in any case.
+    pub errors: Option<SampleErrors>,
 }
 
 impl Row {
     /// Returns whether the largest error is within the tolerance of the kernel variant.
     pub fn passes(&self) -> bool {
         self.worst < self.recipe.variant.tolerance
+    }
+
+    fn print(&self, mode: &str) {
+        let Self { recipe: Recipe { variant, work_group, .. }, recipes, cases, worst, case, errors } = self;
+        let Variant { name, tolerance: allowed, .. } = variant;
+        let spread = errors.map(|errors| format!(" · {}", errors.spread())).unwrap_or_default();
+        let verdict = if self.passes() { "" } else { "  FAILS" };
+        println!(
+            "{mode:<10} {name:<10} {work_group:>10} {recipes:>7} {cases:>6} {worst:>10.1e} {allowed:>8.0e}  {case}{spread}{verdict}"
+        );
+    }
+
+    fn report(&self, mode: &str) -> serde_json::Value {
+        serde_json::json!({
+            "mode": mode,
+            "variant": self.recipe.variant.name,
+            "work_group": self.recipe.work_group,
+            "kernels": self.recipes,
+            "cases": self.cases,
+            "error": self.worst,
+            "allowed": self.recipe.variant.tolerance,
+            "worst_case": self.case,
+            "errors": self.errors,
+            "passes": self.passes(),
+        })
     }
 }
 
@@ -76,37 +104,36 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         let cases = if variants.is_empty() { Vec::new() } else { cases(info)? };
         plan.push((info.name, variants, cases));
     }
-    let (info, edited) = (&device.info, edited(&device));
-    println!(
-        "{}, driver {} · relative errors, compared with double precision{edited}",
-        info.name, info.driver
-    );
-    println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
-    let mut failures = 0;
+    if !args.json {
+        let (info, edited) = (&device.info, edited(&device));
+        println!(
+            "{}, driver {} · relative errors, compared with double precision{edited}",
+            info.name, info.driver
+        );
+        println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
+    }
+    let (mut failures, mut rows) = (0, Vec::new());
     for (mode, variants, cases) in plan {
         for variant in variants {
             for plan in plans(&device.info, variant) {
                 let row = row(&device, &plan, &cases)?;
                 failures += usize::from(!row.passes());
-                let verdict = if row.passes() { "" } else { "  FAILS" };
-                let Row { recipe: Recipe { variant, work_group, .. }, recipes, cases, worst, case } = row;
-                let Variant { name, tolerance: allowed, .. } = variant;
-                println!(
-                    "{mode:<10} {name:<10} {work_group:>10} {recipes:>7} {cases:>6} {worst:>10.1e} {allowed:>8.0e}  {case}{verdict}"
-                );
+                match args.json {
+                    true => rows.push(row.report(mode)),
+                    false => row.print(mode),
+                }
             }
         }
     }
+    let code = ExitCode::from(u8::from(failures > 0));
     match failures {
-        0 => {
-            println!("all errors are within the limits");
-            Ok(ExitCode::SUCCESS)
+        _ if args.json => {
+            print_json(&serde_json::json!({ "device": *device.info, "rows": rows, "passes": failures == 0 }));
         }
-        n => {
-            println!("failed: in {n} of the lines above, the error is larger than allowed");
-            Ok(ExitCode::from(1))
-        }
+        0 => println!("all errors are within the limits"),
+        n => println!("failed: in {n} of the lines above, the error is larger than allowed"),
     }
+    Ok(code)
 }
 
 /// A test case: an initial state and the final state that the f64 reference computes from it.
@@ -146,6 +173,7 @@ pub fn row<'c>(device: &Device, plan: &Plan, cases: impl IntoIterator<Item = &'c
         cases: cases.len() * plan.recipes.len(),
         worst: 0.0,
         case: String::new(),
+        errors: None,
     };
     for recipe in &plan.recipes {
         for case in &cases {
@@ -153,9 +181,10 @@ pub fn row<'c>(device: &Device, plan: &Plan, cases: impl IntoIterator<Item = &'c
             let mut simulation = mode.build(device, *recipe, state)?;
             simulation.start(*steps);
             while simulation.advance()? {}
-            let error = checks::error(state, &simulation.state()?.to_f64(), &case.end)?;
+            let (error, errors) = checks::errors(state, &simulation.state()?.to_f64(), &case.end)?;
             if error > row.worst {
-                (row.worst, row.case) = (error, format!("{name} {}", recipe.words()));
+                row.case = format!("{name} {}", recipe.words()).trim_end().to_owned();
+                (row.worst, row.errors) = (error, errors);
             }
         }
     }

@@ -146,7 +146,7 @@ impl Chart {
 }
 
 /// Returns `text` as a field of a CSV file, quoted if it contains a comma, a quote or a line break.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),

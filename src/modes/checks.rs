@@ -1,6 +1,6 @@
 //! Initial states for the command `check`, which compares all kernel variants on them, and measures of the errors.
 
-use super::accuracy::{Effect, Judged, relative_error};
+use super::accuracy::{Effect, Judged, SampleErrors};
 use super::{Mode, ModeInfo, Start};
 use crate::base::bodies::Bodies;
 use crate::base::error::{Error, Result};
@@ -154,13 +154,28 @@ pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.
 pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f64> {
-    match right {
-        State::Bodies(right) => Ok(bodies_error(start.bodies()?, found.bodies()?, right)),
-        State::Flow(right) => Ok(flow_error(found.flow()?, right)),
-    }
+    Ok(errors(start, found, right)?.0)
 }
 
-fn bodies_error(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> f64 {
+/// Returns the error of the state `found`, as defined by [`error`], and the distribution of the errors of all bodies or
+/// cells (`None` if nothing acts on any of them).
+///
+/// # Errors
+/// Returns an error if some states hold bodies and others a fluid.
+pub fn errors(start: &State, found: &State<f64>, right: &State<f64>) -> Result<(f64, Option<SampleErrors>)> {
+    Ok(match right {
+        State::Bodies(right) => {
+            let errors = bodies_errors(start.bodies()?, found.bodies()?, right);
+            (errors.map_or(0.0, |errors| errors.rms), errors)
+        }
+        State::Flow(right) => {
+            let errors = flow_errors(found.flow()?, right);
+            (errors.map_or(0.0, |errors| errors.max), errors)
+        }
+    })
+}
+
+fn bodies_errors(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> Option<SampleErrors> {
     let start = start.to_f64();
     let change = |now: &Bodies<f64>, i: usize| {
         let minus = |now: &[f64; 4], start: &[f64; 4]| std::array::from_fn(|k| now[k] - start[k]);
@@ -174,7 +189,7 @@ fn bodies_error(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> f64
         velocities: right.velocities.clone(),
     };
     let judge = |i| Judged { computed: change(found, i), right: change(&right, i) };
-    relative_error((0..start.len()).map(judge)).unwrap_or(0.0)
+    SampleErrors::of((0..start.len()).map(judge))
 }
 
 /// Returns the RMS change in velocity divided by the RMS speed at the end, or 0 if nothing moves.
@@ -194,7 +209,7 @@ fn fastest(flow: &Flow<f64>) -> f64 {
     free(flow).map(|i| flow.at(i).1).map(|[x, y]| x.hypot(y)).fold(0.0, f64::max)
 }
 
-fn flow_error(found: &Flow<f64>, right: &Flow<f64>) -> f64 {
+fn flow_errors(found: &Flow<f64>, right: &Flow<f64>) -> Option<SampleErrors> {
     let fastest = fastest(right);
     let mean = right.mass() / right.cells.len() as f64;
     let off = |i: usize| {
@@ -204,5 +219,7 @@ fn flow_error(found: &Flow<f64>, right: &Flow<f64>) -> f64 {
         // `f64::max` would ignore NaN.
         if speed.is_nan() || density.is_nan() { f64::INFINITY } else { speed.max(density) }
     };
-    free(right).map(off).fold(0.0, f64::max)
+    let errors: Vec<f64> = free(right).map(off).collect();
+    let mean_square = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
+    SampleErrors::new(mean_square.sqrt(), errors)
 }

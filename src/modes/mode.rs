@@ -93,6 +93,13 @@ impl ModeInfo {
     pub fn carried(&self, name: &str) -> Option<&'static CarriedList> {
         self.carries.iter().find(|list| list.name == name)
     }
+
+    /// Returns whether the parameter `key` affects the results of `variant`: true for most parameters; rows of variants
+    /// name the exceptions.
+    pub fn uses(&self, variant: &Variant, key: &str) -> bool {
+        let is_own = |variant: &Variant| variant.own_params.contains(&key);
+        is_own(variant) || !self.variants.iter().any(is_own)
+    }
 }
 
 /// An initial state for the command `check`, which compares every variant with the reference after some steps.

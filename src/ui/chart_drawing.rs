@@ -10,6 +10,7 @@ use super::widgets::small;
 use crate::base::format;
 use crate::engine::tuning::Trial;
 use crate::export::chart::{Axis, Chart, Line};
+use crate::modes::Variant;
 
 /// Minimum height of a plot including its axes, in points.
 const MIN_HEIGHT: f32 = 120.0;
@@ -18,14 +19,14 @@ const DIGIT_WIDTH: f64 = 9.0;
 /// Radius of the largest data marker, in points.
 const MARKER: f32 = 5.5;
 /// Width reserved for the labels of the speed (y) axis, in points.
-const SPEED_WIDTH: f32 = 56.0;
+pub(super) const SPEED_WIDTH: f32 = 56.0;
 /// Spacing of grid lines, in points, at which they reach full brightness; closer grid lines are fainter.
-const GRID_FADES: f32 = 4000.0;
+pub(super) const GRID_FADES: f32 = 4000.0;
 /// Maximum distance from the pointer to a data marker, in points, at which the marker's values are shown.
 const REACH: f32 = 16.0;
-/// Minimum range of the speed axis, in decades (powers of ten).
+/// Minimum range of a logarithmic axis of speeds or errors, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// Number of decades below which a speed axis also has labels at 2 and 5 times each power of ten.
+/// Number of decades below which such an axis also has labels at 2 and 5 times each power of ten.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart that fills the available width and is `height` points high.
@@ -43,20 +44,21 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     let subject = words.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     ui.add(Label::new(small(ui, subject)).truncate());
     let lines = chart.lines();
-    legend(ui, &lines);
+    legend(ui, lines.iter().map(|line| (line.index, line.variant)));
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows the chart's legend above the axes, where it does not cover any data.
-fn legend(ui: &mut egui::Ui, lines: &[Line]) {
+/// Shows a chart's legend above the axes, where it does not cover any data. A variant is given with its index in the
+/// mode's list of variants.
+pub(super) fn legend(ui: &mut egui::Ui, lines: impl Iterator<Item = (usize, &'static Variant)>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
-        for line in lines {
+        for (index, variant) in lines {
             let (marker_rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-            marker(ui, line.index, marker_rect.center());
+            marker(ui, index, marker_rect.center());
             // Not wrapped, so that a name stays beside its marker.
-            ui.add(Label::new(RichText::new(line.variant.name).color(theme::of(ui).text)).extend())
-                .on_hover_text(line.variant.summary);
+            ui.add(Label::new(RichText::new(variant.name).color(theme::of(ui).text)).extend())
+                .on_hover_text(variant.summary);
             ui.add_space(8.0);
         }
     });
@@ -68,7 +70,7 @@ fn relative_size(index: usize) -> f32 {
 }
 
 /// Draws a data marker in the colour and shape of the chart line `index`.
-fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
+pub(super) fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
     const SHAPES: [&[[f32; 2]]; 6] = [
         &[],
         &[[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]],
@@ -114,19 +116,19 @@ fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> 
     let every = (digits * DIGIT_WIDTH / width * (x.end() - x.start())).ceil();
     let weak = theme::of(ui).weak;
     let hints = |axis, title: String| {
-        // Every mark gets a label: `whole_marks` and `speed_marks` space the marks widely enough.
+        // Every mark gets a label: `whole_marks` and `log_marks` space the marks widely enough.
         AxisHints::new(axis).label(RichText::new(title).color(weak)).label_spacing(Rangef::new(0.0, 1.0))
     };
     let x_axis = hints(egui_plot::Axis::X, axis.title(chart.info.work.things))
         .formatter(move |mark, _| format::count(number(axis, mark.value).round() as u64));
-    let y_axis = hints(egui_plot::Axis::Y, chart.unit()).formatter(speed_text).min_thickness(SPEED_WIDTH);
+    let y_axis = hints(egui_plot::Axis::Y, chart.unit()).formatter(log_text).min_thickness(SPEED_WIDTH);
     Plot::new("plot")
         .sense(Sense::hover())
         .show_x(false)
         .show_y(false)
         .grid_spacing(Rangef::new(1.0, GRID_FADES))
         .x_grid_spacer(move |input| whole_marks(input.bounds, every))
-        .y_grid_spacer(|input| speed_marks(input.bounds))
+        .y_grid_spacer(|input| log_marks(input.bounds))
         .custom_x_axes(vec![x_axis])
         .custom_y_axes(vec![y_axis])
 }
@@ -167,14 +169,28 @@ fn number(axis: Axis, place: f64) -> f64 {
 /// Returns the ranges of the two axes: those of all points plus a margin, or default ranges if there are no points.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
-    let [[left, right], [low, high]] = points
+    let [[left, right], speeds] = extent(points).unwrap_or([[0.0, 8.0], [8.0, 10.0]]);
+    let side = 0.04 * (right - left).max(4.0);
+    [left - side..=right + side, log_range(speeds)]
+}
+
+/// Returns the ranges of two axes with logarithms to base 10: those of `points` plus a margin, or one decade.
+pub(super) fn log_bounds(points: impl Iterator<Item = [f64; 2]>) -> [RangeInclusive<f64>; 2] {
+    extent(points).unwrap_or_default().map(log_range)
+}
+
+/// Returns the smallest and the largest value on each axis, or `None` if there are no points.
+fn extent(points: impl Iterator<Item = [f64; 2]>) -> Option<[[f64; 2]; 2]> {
+    points
         .map(|point| point.map(|x| [x, x]))
         .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
-        .unwrap_or([[0.0, 8.0], [8.0, 10.0]]);
-    let side = 0.04 * (right - left).max(4.0);
-    // The speed axis spans at least `MIN_DECADES`, so that nearly equal speeds look nearly equal.
+}
+
+/// Adds a margin to the range of a logarithmic axis. The axis spans at least [`MIN_DECADES`], so that nearly equal values
+/// look nearly equal.
+fn log_range([low, high]: [f64; 2]) -> RangeInclusive<f64> {
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
-    [left - side..=right + side, low - margin..=high + margin]
+    low - margin..=high + margin
 }
 
 /// Returns grid marks for the x axis at multiples of `every`.
@@ -185,8 +201,8 @@ fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     marks.filter(|&value| value >= 0.0).map(|value| GridMark { value, step_size: every }).collect()
 }
 
-/// Returns grid marks for the speed axis at 1, 2, 3, …, 9 times each power of ten.
-fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
+/// Returns grid marks for a logarithmic axis at 1, 2, 3, …, 9 times each power of ten.
+pub(super) fn log_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let decades = low.floor() as i32..=high.ceil() as i32;
     let all = decades.flat_map(|decade| (1..=9).map(move |digit| (decade, digit)));
     let mark = |(decade, digit): (i32, i32)| GridMark {
@@ -200,8 +216,8 @@ fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Returns the label of a mark on the speed axis, or an empty string if the mark has no label; see [`FEW_DECADES`].
-fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+/// Returns the label of a mark on a logarithmic axis, or an empty string if the mark has no label; see [`FEW_DECADES`].
+pub(super) fn log_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);
     if has_number { format::si_short(10f64.powf(mark.value)) } else { String::new() }

@@ -6,9 +6,9 @@ use egui::vec2;
 use image::ImageFormat;
 
 use super::action::ChartFormat;
-use super::chart_drawing::draw;
-use super::{rasterizer, theme};
+use super::{chart_drawing, error_chart, rasterizer, theme};
 use crate::export::chart::Chart;
+use crate::export::error_chart::ErrorChart;
 
 /// Size of a chart in a picture file, in points.
 const SIZE: egui::Vec2 = vec2(800.0, 500.0);
@@ -25,17 +25,30 @@ impl ChartFormat {
     pub fn write(self, charts: &[Chart], file: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv => Chart::write_csv(charts, file),
-            Self::Png => {
-                let mut png = Cursor::new(Vec::new());
-                picture(charts).write_to(&mut png, ImageFormat::Png).map_err(io::Error::other)?;
-                file.write_all(png.get_ref())
-            }
+            Self::Png => write_png(charts, chart_drawing::draw, file),
+        }
+    }
+
+    /// Writes charts of error against speed to `file` in this format, one below the other.
+    ///
+    /// # Errors
+    /// Returns an error if `file` cannot be written.
+    pub fn write_errors(self, charts: &[ErrorChart], file: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Csv => ErrorChart::write_csv(charts, file),
+            Self::Png => write_png(charts, error_chart::draw, file),
         }
     }
 }
 
+fn write_png<C>(charts: &[C], draw: fn(&mut egui::Ui, &C, f32), file: &mut dyn Write) -> io::Result<()> {
+    let mut png = Cursor::new(Vec::new());
+    picture(charts, draw).write_to(&mut png, ImageFormat::Png).map_err(io::Error::other)?;
+    file.write_all(png.get_ref())
+}
+
 /// Draws `charts` into a single picture, one below the other.
-fn picture(charts: &[Chart]) -> image::RgbImage {
+fn picture<C>(charts: &[C], draw: fn(&mut egui::Ui, &C, f32)) -> image::RgbImage {
     let size = vec2(SIZE.x, SIZE.y * charts.len() as f32);
     rasterizer::paint(size, SCALE, |ctx| {
         let frame = egui::Frame::NONE.fill(theme::of_context(ctx).surface);

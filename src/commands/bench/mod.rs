@@ -2,6 +2,7 @@
 
 mod limits;
 pub(super) mod scaling;
+mod sweep;
 pub(super) mod tune;
 pub(super) mod variants;
 
@@ -9,18 +10,17 @@ use std::time::Instant;
 
 use super::options::set_mode;
 use crate::base::error::Result;
-use crate::cli::Bench;
 use crate::engine::Engine;
 use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::ModeInfo;
 
-/// Returns the configuration to measure for a mode, with the parameters from `--set` and `auto` for all other settings.
-fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result<Config> {
+/// Returns the configuration to measure for a mode, with the parameters `set` and `auto` for all other settings.
+fn configuration(set: &[String], info: &'static ModeInfo, tuned: &Tuned) -> Result<Config> {
     let mut config = Config { tuned: tuned.clone(), ..Config::new(info) };
     config.mode.unseen();
     config.mode.even();
-    set_mode(config.mode.as_mut(), &args.set)?;
+    set_mode(config.mode.as_mut(), set)?;
     Ok(config)
 }
 

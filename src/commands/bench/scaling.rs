@@ -14,7 +14,7 @@ use crate::commands::report::{print_json, speed};
 use crate::compute::{self, Devices};
 use crate::engine::config::Config;
 use crate::engine::{Engine, Resolved, device_recipes};
-use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
+use crate::modes::accuracy::{self, LEAST_SAMPLE, SampleErrors, choose};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
 /// Maximum number of runs before timing, during which the program balances the work between the devices.
@@ -41,6 +41,7 @@ struct Row {
     /// `speed_up` divided by the ratio of this row's number of devices to the first row's.
     parallel_efficiency: f64,
     relative_error: Option<f64>,
+    errors: Option<SampleErrors>,
     sharing: Option<Sharing>,
 }
 
@@ -111,7 +112,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
         };
         for &bodies in sizes {
             for &variant in &variants {
-                let base = configuration(args, info, &tuned)?;
+                let base = configuration(&args.set, info, &tuned)?;
                 let (bodies, knobs) = (Some(bodies), knobs.clone());
                 let config = Config { bodies, variant, work_group, knobs, ..base };
                 let resolved = Resolved::new(&config, &all[0].info)?;
@@ -147,7 +148,8 @@ fn measure(args: &Bench, all: &Devices, counts: &[usize], config: &Config) -> Re
         let mut engine = lap.engine;
         let recipe = engine.resolved().recipe;
         let info = config.mode.info();
-        let sample = engine.sample(choose(engine.size(), SAMPLE / 4))?;
+        let sample = engine.sample(choose(engine.size(), LEAST_SAMPLE))?;
+        let errors = sample.and_then(SampleErrors::of);
         let (first, base) =
             rows.first().map_or((1.0 / step, count), |row| (row.steps_per_second, row.devices));
         let sharing = engine.sharing().cloned();
@@ -165,7 +167,8 @@ fn measure(args: &Bench, all: &Devices, counts: &[usize], config: &Config) -> Re
             work_per_second: engine.work_in_step() * engine.rounds() / step,
             speed_up,
             parallel_efficiency: speed_up * base as f64 / count as f64,
-            relative_error: sample.and_then(relative_error),
+            relative_error: errors.map(|errors| errors.rms),
+            errors,
             sharing,
         });
     }

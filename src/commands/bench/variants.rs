@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::limits::Limits;
+use super::sweep::Sweep;
 use super::{Lap, configuration, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::base::files::OutputFile;
-use crate::base::params::product;
+use crate::base::params::{ParamValue, product};
 use crate::cli::Bench;
 use crate::commands::devices::{edited, open};
 use crate::commands::launch::tuned;
@@ -21,14 +22,16 @@ use crate::engine::tuned::Tuned;
 use crate::engine::tuning::Trial;
 use crate::engine::{Engine, Resolved};
 use crate::export::chart::{Axis, Chart};
-use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
+use crate::export::error_chart::{ErrorChart, ErrorPoint};
+use crate::modes::accuracy::{self, LEAST_SAMPLE, SAMPLE, SampleErrors, choose};
 use crate::modes::{Busy, ModeInfo, Recipe, Variant};
 use crate::ui::ChartFormat;
 
 /// Smallest number of bodies to measure for a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of body pairs or grid cells computed to find a kernel's error; takes about a quarter of a second.
+/// Maximum number of body pairs or grid cells computed to find a kernel's error, if more bodies than [`LEAST_SAMPLE`] are
+/// measured; takes about a quarter of a second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
@@ -43,10 +46,14 @@ struct Row {
     bodies: usize,
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
+    /// Value of the parameter that has several values, if the variant uses it.
+    set: BTreeMap<&'static str, ParamValue>,
     /// Number of simulation steps in each timed measurement.
     steps: u32,
     /// Median of the measured speeds, in steps per second.
     steps_per_second: f64,
+    /// Median duration of a step, in milliseconds.
+    ms_per_step: f64,
     /// Median speed, keyed by its unit, which depends on the simulation mode: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
@@ -56,6 +63,8 @@ struct Row {
     range: [f64; 2],
     /// Relative error of the last step for a sample of bodies or cells, compared with an f64 reference, if available.
     relative_error: Option<f64>,
+    /// Distribution of the errors that `relative_error` sums up.
+    errors: Option<SampleErrors>,
     /// Hardware limit on the speed, in pairs or cells per second, or `None` if unknown.
     limit_per_second: Option<f64>,
     /// Median speed divided by the hardware limit; `None` if the limit is unknown.
@@ -74,21 +83,23 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         None => None,
     };
     let device = open(&args.subject)?;
+    let (set, sweep) = Sweep::split(&args.set)?;
     let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
-        ([], suited) if args.plot.is_some() => sweep(suited.telling),
+        ([], suited) if sweep.is_some() => suited.bench[suited.bench.len() - 1..].to_vec(),
+        ([], suited) if args.plot.is_some() => doublings(suited.telling),
         ([], suited) => suited.bench.to_vec(),
         (sizes, _) => sizes.to_vec(),
     };
     // Impossible options are reported before anything is printed or measured.
     let (mut rounds, mut skipped) = (Vec::new(), Vec::new());
-    let tuned = tuned();
     let ladders = ladders(&args.subject)?;
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
+    sweep.as_ref().map_or(Ok(()), |sweep| sweep.check(&ladders))?;
+    let plan = Plan { args, device: &device, set: &set, sweep: sweep.as_ref(), tuned: tuned(), trials };
     for (info, variants) in &ladders {
         for bodies in sizes(info) {
-            let kernels = (variants.as_slice(), &tuned, &trials);
-            rounds.push(configurations(args, &device, (info, bodies), kernels, &mut skipped)?);
+            rounds.push(plan.configurations(info, bodies, variants, &mut skipped)?);
         }
     }
     if rounds.iter().all(Vec::is_empty) && !skipped.is_empty() {
@@ -101,23 +112,32 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
         println!("{}, driver {} · median of {} measurements{edited}", info.name, info.driver, args.repeats);
-        println!("mode       variant      bodies work-group    steps/s    error % of peak bound by    speed");
+        match &sweep {
+            Some(Sweep { key, .. }) => println!(
+                "mode       variant      bodies {key:>10}    ms/step    steps/s rms error   median      p99  largest sample  settings"
+            ),
+            None => println!(
+                "mode       variant      bodies work-group    steps/s    error   median      p99  largest sample % of peak bound by    speed"
+            ),
+        }
     }
     let mut rows = Vec::new();
     for round in rounds {
-        for row in measure(args, &device, &mut limits, round)? {
+        for row in plan.measure(&mut limits, round)? {
             if !args.json {
-                row.print();
+                row.print(sweep.is_some());
             }
             rows.push(row);
         }
     }
-    if !args.json {
+    if !args.json && sweep.is_none() {
         println!("measured on this device: {}", limits.text());
     }
     if let Some((kind, output)) = plot {
-        let charts = charts(&rows, &device.info);
-        output.save(|file| kind.write(&charts, file))?;
+        output.save(|file| match &sweep {
+            Some(sweep) => kind.write_errors(&error_charts(&rows, sweep, &device.info), file),
+            None => kind.write(&charts(&rows, &device.info), file),
+        })?;
         if let (false, Some(path)) = (args.json, &args.plot) {
             println!("wrote {}", path.display());
         }
@@ -134,7 +154,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
 }
 
 /// Returns the numbers of bodies to measure for a chart: powers of two up to `most`.
-fn sweep(most: usize) -> Vec<usize> {
+fn doublings(most: usize) -> Vec<usize> {
     (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
 
@@ -168,41 +188,91 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     charts
 }
 
-/// Returns the configurations to measure for a given number of bodies. Leaves out configurations that the device does
-/// not support, and adds an error to `skipped` for each of them.
-fn configurations(
-    args: &Bench,
-    device: &Device,
-    (info, bodies): (&'static ModeInfo, usize),
-    (variants, tuned, trials): (&[&'static Variant], &Tuned, &Trials),
-    skipped: &mut Vec<Error>,
-) -> Result<Vec<Config>> {
-    let mut configs = Vec::new();
-    for &variant in variants {
-        let work_groups = match args.work_group.as_slice() {
-            // A chart for a single number of bodies shows the speed against work-group size, so all sizes are measured.
-            [] if args.plot.is_some() && args.bodies.len() == 1 => {
-                Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
-            }
-            sizes => sizes.to_vec(),
-        };
-        let work_groups = match work_groups.as_slice() {
-            [] => vec![None],
-            sizes => sizes.iter().copied().map(Some).collect(),
-        };
-        for &work_group in &work_groups {
-            for knobs in combinations(variant, trials) {
-                let base = configuration(args, info, tuned)?;
-                let (bodies, variant) = (Some(bodies), Some(variant));
-                let config = Config { bodies, variant, work_group, knobs, ..base };
-                match Resolved::new(&config, &device.info) {
-                    Ok(_) => configs.push(config),
-                    Err(why) => skipped.push(why),
+/// Draws error against speed, in one chart per mode and number of bodies. Leaves out rows without an error.
+fn error_charts(rows: &[Row], sweep: &Sweep, device: &DeviceInfo) -> Vec<ErrorChart> {
+    let mut charts: Vec<ErrorChart> = Vec::new();
+    for row in rows {
+        let Row { info, bodies, recipe: Recipe { variant, .. }, steps_per_second, errors, .. } = *row;
+        // Rows are sorted by mode, then by number of bodies.
+        if !charts.last().is_some_and(|chart| (chart.info, chart.bodies) == (info, bodies)) {
+            let scene = &Config::new(info).start.name;
+            charts.push(ErrorChart::new((info, &sweep.key, bodies), scene, device));
+        }
+        let value = row.set.values().next().copied();
+        let point = errors.map(|errors| ErrorPoint { variant, value, steps_per_second, errors });
+        charts.last_mut().into_iter().for_each(|chart| chart.points.extend(point.clone()));
+    }
+    charts
+}
+
+/// What to measure, and where.
+struct Plan<'a> {
+    args: &'a Bench,
+    device: &'a Device,
+    /// Values of parameters that hold for all measurements.
+    set: &'a [String],
+    sweep: Option<&'a Sweep>,
+    tuned: Tuned,
+    trials: Trials,
+}
+
+impl Plan<'_> {
+    /// Returns the configurations to measure for a given number of bodies. Leaves out configurations that the device does
+    /// not support, and adds an error to `skipped` for each of them.
+    fn configurations(
+        &self,
+        info: &'static ModeInfo,
+        bodies: usize,
+        variants: &[&'static Variant],
+        skipped: &mut Vec<Error>,
+    ) -> Result<Vec<Config>> {
+        let mut configs = Vec::new();
+        for &variant in variants {
+            let work_groups = self.work_groups(variant, bodies);
+            let values = self.sweep.map_or(vec![None], |sweep| sweep.assignments(info, variant));
+            for (work_group, value) in
+                work_groups.iter().flat_map(|of| values.iter().map(move |it| (*of, it)))
+            {
+                for knobs in combinations(variant, &self.trials) {
+                    let set: Vec<_> = self.set.iter().chain(value).cloned().collect();
+                    let base = configuration(&set, info, &self.tuned)?;
+                    let (bodies, variant) = (Some(bodies), Some(variant));
+                    let config = Config { bodies, variant, work_group, knobs, ..base };
+                    match Resolved::new(&config, &self.device.info) {
+                        Ok(_) => configs.push(config),
+                        Err(why) => skipped.push(why),
+                    }
                 }
             }
         }
+        Ok(configs)
     }
-    Ok(configs)
+
+    /// Returns the work-group sizes to measure; `None` stands for the size that `auto` chooses.
+    fn work_groups(&self, variant: &'static Variant, bodies: usize) -> Vec<Option<usize>> {
+        let Bench { work_group, plot, bodies: sizes, .. } = self.args;
+        match work_group.as_slice() {
+            // A chart for a single number of bodies shows the speed against work-group size, so all sizes are measured.
+            [] if plot.is_some() && sizes.len() == 1 && self.sweep.is_none() => {
+                let all = Recipe::guess(variant, &self.device.info, bodies).work_groups(&self.device.info);
+                all.into_iter().map(Some).collect()
+            }
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// Measures the speed and the error of each configuration, and returns one row of results per configuration.
+    fn measure(&self, limits: &mut Limits, configs: Vec<Config>) -> Result<Vec<Row>> {
+        let mut laps = Vec::new();
+        for config in configs {
+            let mut engine = Engine::new(self.device.clone(), config)?;
+            let steps = warm_up(&mut engine, self.args.seconds)?;
+            laps.push(Lap { engine, steps, seconds: Vec::new() });
+        }
+        time_in_turn(&mut laps, self.args.repeats, |engine| limits.refine(engine.config().mode.info()))?;
+        laps.into_iter().map(|lap| Row::new(lap, limits, self.sweep)).collect()
+    }
 }
 
 /// Returns every combination of the values in `trials` for the knobs (compile-time parameters) of `variant`.
@@ -212,29 +282,17 @@ fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str
     product(&own).into_iter().map(BTreeMap::from_iter).collect()
 }
 
-/// Measures the speed and the error of each configuration, and returns one row of results per configuration.
-fn measure(args: &Bench, device: &Device, limits: &mut Limits, configs: Vec<Config>) -> Result<Vec<Row>> {
-    let mut laps = Vec::new();
-    for config in configs {
-        let mut engine = Engine::new(device.clone(), config)?;
-        let steps = warm_up(&mut engine, args.seconds)?;
-        laps.push(Lap { engine, steps, seconds: Vec::new() });
-    }
-    time_in_turn(&mut laps, args.repeats, |engine| limits.refine(engine.config().mode.info()))?;
-    laps.into_iter().map(|lap| Row::new(lap, limits)).collect()
-}
-
 impl Row {
     /// Computes one row of results from the timings of an engine.
-    fn new(mut lap: Lap, limits: &Limits) -> Result<Self> {
+    fn new(mut lap: Lap, limits: &Limits, sweep: Option<&Sweep>) -> Result<Self> {
         let [fastest, median, slowest] = lap.seconds();
         let Lap { mut engine, steps, .. } = lap;
         let resolved = engine.resolved();
         let (size, in_step) = (engine.size(), engine.work_in_step());
         let work = in_step * engine.rounds() * f64::from(steps);
         let of_one = (in_step / size as f64).max(1.0);
-        let chosen = choose(size, ((SAMPLED_PAIRS as f64 / of_one) as usize).clamp(1, SAMPLE));
-        let relative_error = engine.sample(chosen)?.and_then(relative_error);
+        let chosen = choose(size, ((SAMPLED_PAIRS as f64 / of_one) as usize).clamp(LEAST_SAMPLE, SAMPLE));
+        let errors = engine.sample(chosen)?.and_then(SampleErrors::of);
         let (sums, _) = engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = engine.config().mode.info();
@@ -248,12 +306,18 @@ impl Row {
             bodies: size,
             work_group: resolved.recipe.work_group,
             knobs: resolved.recipe.values(),
+            set: sweep
+                .and_then(|sweep| sweep.value(engine.config().mode.as_ref(), resolved.recipe.variant))
+                .into_iter()
+                .collect(),
             steps,
             steps_per_second: f64::from(steps) / median,
+            ms_per_step: median / f64::from(steps) * 1e3,
             speed: BTreeMap::from([(info.work.report.0, reported(work / median))]),
             work_per_second: work / median,
             range: [slowest, fastest].map(|seconds| reported(work / seconds)),
-            relative_error,
+            relative_error: errors.map(|errors| errors.rms),
+            errors,
             limit_per_second: limit.map(|(limit, ..)| limit),
             share_of_limit: limit.map(|(_, share, _)| share),
             busy: limit.map(|(.., busy)| busy),
@@ -261,23 +325,31 @@ impl Row {
             bodies_a_cell: cells.map(|reading| reading.value),
         })
     }
-    fn print(&self) {
-        let Row {
-            mode,
-            bodies,
-            steps_per_second,
-            recipe: Recipe { variant: Variant { name, .. }, work_group, .. },
-            ..
-        } = self;
+
+    /// Prints the row: error against speed if a parameter has several values, otherwise speed against the peak.
+    fn print(&self, has_sweep: bool) {
+        let Row { mode, bodies, steps_per_second, ms_per_step, recipe, .. } = self;
+        let Recipe { variant: Variant { name, .. }, work_group, .. } = recipe;
+        let SampleErrors { count, p99, .. } =
+            self.errors.unwrap_or(SampleErrors { count: 0, rms: 0.0, median: 0.0, p99: None, max: 0.0 });
+        let error = |of: fn(SampleErrors) -> f64| accuracy::text(self.errors.map(of));
+        let [rms, median, max] = [error(|it| it.rms), error(|it| it.median), error(|it| it.max)];
+        let errors = format!("{rms:>8} {median:>8} {:>8} {max:>8} {count:>6}", accuracy::text(p99));
+        let words = recipe.words();
+        if has_sweep {
+            let value = self.set.values().next().map_or("–".to_owned(), ToString::to_string);
+            println!(
+                "{mode:<10} {name:<10} {bodies:>8} {value:>10} {ms_per_step:>10.3} {steps_per_second:>10.2}  {errors}  {words}"
+            );
+            return;
+        }
         let speed = speed(self.info, self.work_per_second);
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies per cell")).unwrap_or_default();
-        let error = accuracy::text(self.relative_error);
         let share = self.share_of_limit.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share));
         let bound = self.bound_by.unwrap_or("–");
         println!(
-            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>9} {bound:<10}  {speed}{cells}  {}",
-            self.recipe.words()
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {errors} {share:>9} {bound:<10}  {speed}{cells}  {words}"
         );
     }
 }

@@ -1,0 +1,72 @@
+//! A list of values for one parameter, such as `--set opening=0.001,0.002`, which `bench` measures one after the other.
+
+use crate::base::error::{Error, Result};
+use crate::base::params::ParamValue;
+use crate::modes::{Mode, ModeInfo, Variant};
+
+/// A parameter of a mode, and the values to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sweep {
+    /// Name of the parameter.
+    pub(super) key: String,
+    /// Values to measure, as the user wrote them.
+    values: Vec<String>,
+}
+
+impl Sweep {
+    /// Splits the values of `--set` into those that hold for all measurements and the list of values, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if several parameters have lists.
+    pub(super) fn split(assignments: &[String]) -> Result<(Vec<String>, Option<Self>)> {
+        let (lists, set): (Vec<_>, Vec<_>) = assignments
+            .iter()
+            .cloned()
+            .partition(|word| word.split_once('=').is_some_and(|it| it.1.contains(',')));
+        if let [first, second, ..] = &lists[..] {
+            return Err(Error::Invalid(format!(
+                "--set {first} {second}: give a list of values for one parameter, and one value for each other"
+            )));
+        }
+        let sweep = lists.iter().filter_map(|word| word.split_once('=')).next().map(|(key, values)| Self {
+            key: key.trim().to_owned(),
+            values: values.split(',').map(|value| value.trim().to_owned()).collect(),
+        });
+        Ok((set, sweep))
+    }
+
+    /// Returns an error if none of the variants to measure uses the parameter.
+    pub(super) fn check(&self, ladders: &[(&'static ModeInfo, Vec<&'static Variant>)]) -> Result<()> {
+        let all =
+            || ladders.iter().flat_map(|(info, variants)| variants.iter().map(|variant| (*info, *variant)));
+        if all().any(|(info, variant)| info.uses(variant, &self.key)) {
+            return Ok(());
+        }
+        let names = |of: Vec<&str>| of.join(", ");
+        let chosen = names(all().map(|(_, variant)| variant.name).collect());
+        let users = ladders.iter().flat_map(|(info, _)| {
+            info.variants.iter().filter(|variant| info.uses(variant, &self.key)).map(|variant| variant.name)
+        });
+        Err(Error::Invalid(format!(
+            "--set {}={}: the kernels of {chosen} do not use this parameter; add --variant {}",
+            self.key,
+            self.values.join(","),
+            names(users.collect())
+        )))
+    }
+
+    /// Returns what to add to `--set` for each measurement of `variant`: one assignment for each value, or nothing for a
+    /// variant that does not use the parameter and is measured once.
+    pub(super) fn assignments(&self, info: &ModeInfo, variant: &Variant) -> Vec<Option<String>> {
+        match info.uses(variant, &self.key) {
+            true => self.values.iter().map(|value| Some(format!("{}={value}", self.key))).collect(),
+            false => vec![None],
+        }
+    }
+
+    /// Returns the parameter with its value in `mode`, or `None` if `variant` does not use it.
+    pub(super) fn value(&self, mode: &dyn Mode, variant: &Variant) -> Option<(&'static str, ParamValue)> {
+        let uses = mode.info().uses(variant, &self.key);
+        mode.values().iter().find(|(key, _)| uses && *key == self.key)
+    }
+}
