@@ -84,11 +84,11 @@ impl SampleErrors {
         })
     }
 
-    /// Formats what the root mean square does not tell: `median 3.1e-4, 99 % below 2.6e-3, largest 5.3e-3 of 256`.
+    /// Formats what the root mean square does not tell: `median 3e-4, 99 % below 3e-3, largest 5e-3 (sample of 256)`.
     pub fn spread(&self) -> String {
         let [median, max] = [self.median, self.max].map(|error| text(Some(error)));
         let p99 = self.p99.map(|error| format!("99 % below {}, ", text(Some(error)))).unwrap_or_default();
-        format!("median {median}, {p99}largest {max} of {}", self.count)
+        format!("median {median}, {p99}largest {max} (sample of {})", self.count)
     }
 }
 
@@ -184,8 +184,8 @@ mod tests {
         assert_eq!((few.count, few.p99), (99, None));
         is(few.median, 0.5);
         is(few.max, 0.99);
-        assert_eq!(few.spread(), "median 5.0e-1, largest 9.9e-1 of 99");
-        assert_eq!(all.spread(), "median 1.0e0, 99 % below 2.0e0, largest 2.0e0 of 200");
+        assert_eq!(few.spread(), "median 5.0e-1, largest 9.9e-1 (sample of 99)");
+        assert_eq!(all.spread(), "median 1.0e0, 99 % below 2.0e0, largest 2.0e0 (sample of 200)");
     }
 
     #[test]

@@ -284,7 +284,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let worries = stats.relative_error.is_some_and(|error| error > alarm);
     let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
     let help = format!(
-        "{help} Root mean square; a warning above {}.{}",
+        "{help} The number is the root mean square; it is a warning above {}.{}",
         accuracy::text(Some(alarm)),
         spread.unwrap_or_default()
     );

@@ -154,7 +154,10 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
         }
         "bench" => {
             let mode = take(&mut arguments, "--mode").map_or("gravity".to_owned(), |value| value.concat());
-            let variant = if mode == "fluid" { "fused" } else { "naive" };
+            // A list of values is for the only variant that uses the parameter.
+            let has_list = arguments.iter().any(|word| word.starts_with("opening="));
+            let variant = if has_list { "tree" } else { "naive" };
+            let variant = if mode == "fluid" { "fused" } else { variant };
             let quick = [("--repeats", "1"), ("--seconds", "0.01")];
             for (option, value) in
                 [("--mode", mode.as_str()), ("--variant", variant)].into_iter().chain(quick)

@@ -44,14 +44,13 @@ impl Sweep {
         }
         let names = |of: Vec<&str>| of.join(", ");
         let chosen = names(all().map(|(_, variant)| variant.name).collect());
-        let users = ladders.iter().flat_map(|(info, _)| {
-            info.variants.iter().filter(|variant| info.uses(variant, &self.key)).map(|variant| variant.name)
-        });
+        let is_user = |variant: &&Variant| variant.own_params.contains(&self.key.as_str());
+        let users = ladders.iter().flat_map(|(info, _)| info.variants).filter(is_user);
         Err(Error::Invalid(format!(
             "--set {}={}: the kernels of {chosen} do not use this parameter; add --variant {}",
             self.key,
             self.values.join(","),
-            names(users.collect())
+            names(users.map(|variant| variant.name).collect())
         )))
     }
 

@@ -411,6 +411,63 @@ fn bench_draws_what_it_measured() {
 }
 
 #[test]
+fn bench_compares_error_with_speed_for_a_list_of_values() {
+    let folder = folder();
+    let quick = "--bodies 2000 --repeats 1 --seconds 0.01";
+    let bench = format!("bench --variant tree,vector --set g=2 opening=0.0002,0.002,0.02 {quick}");
+    let report = json(folder.path(), &format!("{bench} --plot x.csv --json"));
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(names(&report["rows"], "variant"), ["vector", "tree", "tree", "tree"]);
+    assert_eq!(rows[0]["set"], serde_json::json!({}), "a variant that does not use the parameter");
+    let values: Vec<f64> = rows[1..].iter().map(|row| number(&row["set"]["opening"])).collect();
+    assert_eq!(values, [0.0002, 0.002, 0.02]);
+    for key in ["rms", "median", "p99", "max"] {
+        // The largest of all errors depends on few bodies, and may not rise with each value.
+        let all: Vec<f64> = rows.iter().map(|row| number(&row["errors"][key])).collect();
+        assert!(all.iter().all(|error| error.is_finite() && *error > 0.0), "{key}: {all:?}");
+        assert!(all.is_sorted() || (key == "max" && all[0] < all[1] && all[1] < all[3]), "{key}: {all:?}");
+    }
+    for row in rows {
+        let [steps, ms] = ["steps_per_second", "ms_per_step"].map(|key| number(&row[key]));
+        assert!((steps * ms / 1000.0 - 1.0).abs() < 1e-9, "{row}");
+        assert_eq!((&row["errors"]["rms"], &row["errors"]["count"]), (&row["relative_error"], &256.into()));
+    }
+    let csv = fs::read_to_string(folder.path().join("x.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.rsplit(',').collect()).collect();
+    assert_eq!(
+        lines[0][..8],
+        ["max", "p99", "median", "rms", "sample", "steps_per_second", "value", "parameter"]
+    );
+    assert_eq!(lines.iter().skip(1).map(|line| line[6]).collect::<Vec<_>>(), ["", "0.0002", "0.002", "0.02"]);
+    for (line, row) in lines[1..].iter().zip(rows) {
+        assert_eq!(line[3].parse::<f64>().unwrap(), number(&row["relative_error"]));
+    }
+
+    let text = stdout(folder.path(), &format!("{bench} --plot x.png"));
+    for words in [" opening ", " ms/step ", " rms error ", " median ", " p99 ", " largest ", " 0.002 "] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+    let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
+    assert_eq!(picture.dimensions(), (1600, 1000));
+    // A line through three points, and the marker of the exact variant.
+    let drawn = |colour: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == colour).count();
+    assert!(drawn([0xa6, 0xe2, 0x2e]) > 300, "the tree");
+}
+
+#[test]
+fn check_reports_as_json() {
+    let report = json(folder().path(), "check --mode gravity --variant tree --json");
+    assert_eq!(report["passes"], true);
+    for row in report["rows"].as_array().unwrap() {
+        let [error, allowed] = ["error", "allowed"].map(|key| number(&row[key]));
+        assert!(row["passes"] == true && row["variant"] == "tree" && error < allowed, "{row}");
+        let [rms, median, p99, max] = ["rms", "median", "p99", "max"].map(|key| number(&row["errors"][key]));
+        assert!(rms == error && median < p99 && p99 <= max && rms <= max, "{row}");
+        assert_eq!(row["errors"]["count"], 1000, "{row}");
+    }
+}
+
+#[test]
 fn bench_leaves_out_only_what_is_not_possible() {
     let args = "bench --bodies 64 --work-group 8,100000 --variant private --repeats 1 --seconds 0.01 --json";
     let assert = gravitile(folder().path(), args).assert().success();

@@ -2,6 +2,7 @@
 
 use super::*;
 use gravitile::base::edit::EditKind;
+use gravitile::modes::accuracy::SampleErrors;
 
 #[test]
 fn buttons_and_keys_ask_for_the_same() {
@@ -312,9 +313,12 @@ fn the_overlay_compares_the_variants_that_were_seen() {
         };
         let stats = &mut window.state_mut().stats;
         stats.relative_error = Some(2.14e-6);
+        stats.errors =
+            Some(SampleErrors { count: 150, rms: 2.14e-6, median: 1e-6, p99: Some(6e-6), max: 9e-6 });
         stats.ladder = vec![rung(&info.variants[1], Some(2.14e-6))];
         window.run();
         assert!(window.query_by_label(info.error.0).is_some() && window.query_by_label("2.1e-6").is_some());
+        assert!(window.query_by_label("6.0e-6 · 9.0e-6").is_some(), "99th percentile and maximum");
         assert!(window.query_by_label("Variants measured").is_none(), "one alone compares with nothing");
 
         window.state_mut().stats.ladder.push(rung(&info.variants[0], None));
