@@ -414,7 +414,8 @@ fn bench_draws_what_it_measured() {
 fn bench_compares_error_with_speed_for_a_list_of_values() {
     let folder = folder();
     let quick = "--bodies 2000 --repeats 1 --seconds 0.01";
-    let bench = format!("bench --variant tree,vector --set g=2 opening=0.0002,0.002,0.02 {quick}");
+    let bench =
+        format!("bench --mode gravity --variant tree,vector --set g=2 opening=0.0002,0.002,0.02 {quick}");
     let report = json(folder.path(), &format!("{bench} --plot x.csv --json"));
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(names(&report["rows"], "variant"), ["vector", "tree", "tree", "tree"]);
