@@ -128,27 +128,3 @@ choice! {
         Height = "height",
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::variants::{MUTUAL, NAIVE, TREE};
-    use super::{Gravity, OPENING};
-    use crate::modes::Mode;
-    use crate::modes::accuracy::TOLERANCE;
-
-    #[test]
-    fn the_alarm_of_the_tree_follows_its_opening() {
-        let alarm = |opening, variant| {
-            let mode: &dyn Mode = &Gravity { opening, ..Gravity::default() };
-            mode.alarm(variant)
-        };
-        let usual = alarm(OPENING, &TREE);
-        assert_eq!(Some(usual), TREE.normal_error.map(|normal| 2.0 * normal));
-        assert!(alarm(0.0005, &TREE) < 0.3 * usual && alarm(0.02, &TREE) > 2.0 * usual);
-        // Rounding remains with the smallest opening.
-        assert_eq!(alarm(1e-5, &TREE), TOLERANCE);
-        for variant in [&NAIVE, &MUTUAL] {
-            assert_eq!([0.0005, 0.02].map(|opening| alarm(opening, variant)), [variant.tolerance; 2]);
-        }
-    }
-}
