@@ -271,6 +271,9 @@ pub(crate) struct Bench {
     /// same kind as the first device]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
+    /// Scene to measure; it must suit any number of bodies [default: the first scene of each mode]
+    #[arg(long, value_name = "NAME", conflicts_with = "tune")]
+    pub(crate) scene: Option<String>,
     /// Numbers of bodies or cells to measure [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
     #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
     pub(crate) bodies: Vec<usize>,

@@ -8,16 +8,42 @@ pub(super) mod variants;
 
 use std::time::Instant;
 
-use super::options::set_mode;
-use crate::base::error::Result;
+use super::options::{ladders, no_scene, set_mode};
+use crate::base::error::{Error, Result};
+use crate::cli::Bench;
 use crate::engine::Engine;
 use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
-use crate::modes::ModeInfo;
+use crate::modes::{ModeInfo, Variant};
 
-/// Returns the configuration to measure for a mode, with the parameters `set` and `auto` for all other settings.
-fn configuration(set: &[String], info: &'static ModeInfo, tuned: &Tuned) -> Result<Config> {
+/// Returns the modes to measure, each with its kernel variants: the modes that have the scene of `--scene`, if given.
+fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
+    let mut subjects = ladders(&args.subject)?;
+    let Some(name) = &args.scene else { return Ok(subjects) };
+    let asked = subjects.iter().map(|(info, _)| *info).collect::<Vec<_>>();
+    subjects.retain(|(info, _)| info.scene(name).is_some());
+    let (info, _) = subjects.first().ok_or_else(|| no_scene(name, (asked.len() == 1).then(|| asked[0])))?;
+    match info.scene(name).and_then(|scene| scene.bodies) {
+        Some(fixed) => Err(Error::Invalid(format!(
+            "the scene {name} has exactly {fixed} {}; bench needs a scene of any size",
+            info.work.things
+        ))),
+        None => Ok(subjects),
+    }
+}
+
+/// Returns the configuration to measure for a mode: its scene called `scene`, or its first scene, with the parameters `set`
+/// and `auto` for all other settings.
+fn configuration(
+    scene: Option<&str>,
+    set: &[String],
+    info: &'static ModeInfo,
+    tuned: &Tuned,
+) -> Result<Config> {
     let mut config = Config { tuned: tuned.clone(), ..Config::new(info) };
+    if let Some(scene) = scene.and_then(|name| info.scene(name)) {
+        config.select_scene(scene);
+    }
     config.mode.unseen();
     config.mode.even();
     set_mode(config.mode.as_mut(), set)?;

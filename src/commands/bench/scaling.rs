@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{Lap, configuration, time_in_turn, warm_up};
+use super::{Lap, configuration, subjects, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::cli::Bench;
 use crate::commands::devices::{edits, note_cache};
 use crate::commands::launch::tuned;
-use crate::commands::options::{join, knobs, ladders, one_each, several_values};
+use crate::commands::options::{join, knobs, one_each, several_values};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{self, Devices};
 use crate::engine::config::Config;
@@ -93,7 +93,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
 
 /// Returns the configurations to measure. If the user names no variant, each mode uses the variant that `auto` selects.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
-    let ladders = ladders(&args.subject)?;
+    let ladders = subjects(args)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();
     let knobs = one_each(&args.knob, knobs(&variants, &args.knob)?)?;
     let work_group = match args.work_group[..] {
@@ -112,7 +112,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
         };
         for &bodies in sizes {
             for &variant in &variants {
-                let base = configuration(&args.set, info, &tuned)?;
+                let base = configuration(args.scene.as_deref(), &args.set, info, &tuned)?;
                 let (bodies, knobs) = (Some(bodies), knobs.clone());
                 let config = Config { bodies, variant, work_group, knobs, ..base };
                 let resolved = Resolved::new(&config, &all[0].info)?;

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::limits::Limits;
 use super::sweep::Sweep;
-use super::{Lap, configuration, time_in_turn, warm_up};
+use super::{Lap, configuration, subjects, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::base::files::OutputFile;
 use crate::base::params::{ParamValue, product};
 use crate::cli::Bench;
 use crate::commands::devices::{edited, open};
 use crate::commands::launch::tuned;
-use crate::commands::options::{Trials, knobs, ladders};
+use crate::commands::options::{Trials, knobs};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{Device, DeviceInfo};
 use crate::engine::config::Config;
@@ -42,6 +42,7 @@ struct Row {
     #[serde(skip)]
     recipe: Recipe,
     mode: &'static str,
+    scene: String,
     variant: &'static str,
     bodies: usize,
     work_group: usize,
@@ -92,7 +93,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     };
     // Impossible options are reported before anything is printed or measured.
     let (mut rounds, mut skipped) = (Vec::new(), Vec::new());
-    let ladders = ladders(&args.subject)?;
+    let ladders = subjects(args)?;
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
     sweep.as_ref().map_or(Ok(()), |sweep| sweep.check(&ladders))?;
@@ -181,7 +182,9 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
         };
         // Rows are sorted by mode, then by number of bodies.
         if !charts.last().is_some_and(belongs) {
-            charts.push(Chart::new(axis, &Config::new(row.info), device));
+            let mut config = Config::new(row.info);
+            row.info.scene(&row.scene).into_iter().for_each(|scene| config.select_scene(scene));
+            charts.push(Chart::new(axis, &config, device));
         }
         charts.last_mut().into_iter().for_each(|chart| chart.trials.push(trial));
     }
@@ -192,10 +195,10 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
 fn error_charts(rows: &[Row], sweep: &Sweep, device: &DeviceInfo) -> Vec<ErrorChart> {
     let mut charts: Vec<ErrorChart> = Vec::new();
     for row in rows {
-        let Row { info, bodies, recipe: Recipe { variant, .. }, steps_per_second, errors, .. } = *row;
+        let Row { info, bodies, recipe: Recipe { variant, .. }, steps_per_second, errors, ref scene, .. } =
+            *row;
         // Rows are sorted by mode, then by number of bodies.
         if !charts.last().is_some_and(|chart| (chart.info, chart.bodies) == (info, bodies)) {
-            let scene = &Config::new(info).start.name;
             charts.push(ErrorChart::new((info, &sweep.key, bodies), scene, device));
         }
         let value = row.set.values().next().copied();
@@ -235,7 +238,7 @@ impl Plan<'_> {
             {
                 for knobs in combinations(variant, &self.trials) {
                     let set: Vec<_> = self.set.iter().chain(value).cloned().collect();
-                    let base = configuration(&set, info, &self.tuned)?;
+                    let base = configuration(self.args.scene.as_deref(), &set, info, &self.tuned)?;
                     let (bodies, variant) = (Some(bodies), Some(variant));
                     let config = Config { bodies, variant, work_group, knobs, ..base };
                     match Resolved::new(&config, &self.device.info) {
@@ -302,6 +305,7 @@ impl Row {
             info,
             recipe: resolved.recipe,
             mode: info.name,
+            scene: engine.config().start.name.clone(),
             variant: resolved.recipe.variant.name,
             bodies: size,
             work_group: resolved.recipe.work_group,

@@ -411,6 +411,21 @@ fn bench_draws_what_it_measured() {
 }
 
 #[test]
+fn bench_measures_the_scene_of_any_size_that_is_asked_for() {
+    let folder = folder();
+    let bench = "bench --bodies 300 --seconds 0.001 --repeats 1";
+    let text = stdout(folder.path(), &format!("{bench} --json --variant naive --scene plummer"));
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.len() == 1 && rows[0]["scene"] == "plummer" && rows[0]["mode"] == "gravity", "{text}");
+    for (scene, told) in [("figure-eight", "has exactly 3 bodies"), ("plumer", "did you mean plummer?")] {
+        let output = gravitile(folder.path(), &format!("{bench} --scene {scene}")).assert().code(2);
+        let error = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
 fn bench_compares_error_with_speed_for_a_list_of_values() {
     let folder = folder();
     let quick = "--bodies 2000 --repeats 1 --seconds 0.01";
