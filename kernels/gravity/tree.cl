@@ -7,10 +7,11 @@
 //
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
 // quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
-// group (without G), and r/d is below 0.9. Leaves of at most four bodies act body by body.
+// group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far cell
+// is at least FAR_RADII radii of the group away, and its square at least FAR_SOFTENING eps². The host defines these constants.
 
 #define VECTORS (GROUP / 16)
-#define SETS (256 / GROUP)
+#define SETS (SET / GROUP)
 // Room of the lists: cells of an expansion, cells that a set hands to its groups, and leaves.
 #define FAR_ROOM 256
 #define HANDED_ROOM 4096
@@ -18,9 +19,6 @@
 // A queue of this length is emptied from its end, so that it grows by 14 cells for each level at most.
 #define QUEUE_LENGTH 1024
 #define QUEUE_ROOM (QUEUE_LENGTH + 14 * 288)
-// A far cell is at least this many times as far as the group's radius, and its square as this many times eps².
-#define FAR_RADII 2.0f
-#define FAR_SOFTENING 100.0f
 
 // Cells to be opened.
 typedef struct {
@@ -126,7 +124,7 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
     const float16 near = root(gap2), size = radius * near;
     Verdict v;
     // The rounding of the centre of mass is an error too, and one that does not average out.
-    const float16 rounding = 4e-7f * fmax(fabs(x), fmax(fabs(y), fabs(z))) * near;
+    const float16 rounding = ROUNDING * fmax(fabs(x), fmax(fabs(y), fabs(z))) * near;
     v.accepted = (size < t->angle) & (mass * near * near * fma(size * size, size, rounding) <= t->limit);
 #ifdef SOFTENING_CLAMP
     v.accepted &= gap2 > eps2;
@@ -354,7 +352,7 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
     const float radius = radius_of(begin, end, centre[0], centre[1], centre[2], bodies, stride);
     const bool known = opening >= 0.0f;
     const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius,
-        known ? opening * smallest_of(least) : INFINITY, known ? 0.9f : 0.6f };
+        known ? opening * smallest_of(least) : INFINITY, known ? LARGEST_ANGLE : FIRST_ANGLE };
     return t;
 }
 
@@ -385,7 +383,7 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
     far.count = handed.count = 0;
     for (uint k = 0; k < TERMS; ++k)
         terms[k] = 0.0f;
-    const float open_from = 0.5f * set.radius;
+    const float open_from = OPENED_RADII * set.radius;
     bool leaf_root = !(links[0] & INNER);
     while (queue.head < queue.tail && !leaf_root && handed.count <= HANDED_ROOM - 32) {
         const Family f = children_of(take(&queue), links);
@@ -468,7 +466,7 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
             const Verdict v = judge(&t, values[CELL_X], values[CELL_Y], values[CELL_Z], values[CELL_MASS],
                                     values[CELL_RADIUS], far_share, eps2);
             const int16 inner = as_int16(f.links) < (int16)(0);
-            const int16 few = as_int16(f.links & 63u) <= (int16)(4);
+            const int16 few = as_int16(f.links & 63u) <= (int16)(FEW_BODIES);
             const int16 distant = f.valid & v.far;
             const int16 direct = f.valid & ~inner & ~v.far & (~v.accepted | few);
             const int16 whole = f.valid & v.accepted & ~v.far & ~direct;

@@ -1,5 +1,6 @@
 //! Bodies in host memory, and points to draw.
 
+use crate::base::cells::Cells;
 use crate::base::flow::Image;
 use crate::base::memory::Memory;
 
@@ -149,6 +150,8 @@ pub struct Points {
     pub image: Image,
     /// One value per recent step, such as the mean speed of a flow; empty if the mode records no such values.
     pub series: Memory<f32>,
+    /// Cells of the tree to draw over the bodies; `None` if they were not requested or if the variant has no tree.
+    pub cells: Option<Cells>,
     /// Identifies the quantity in `values`. When this number changes, the colour range jumps to its new values.
     pub colours: u64,
 }

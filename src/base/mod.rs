@@ -1,6 +1,7 @@
 //! Plain data and helpers for all other modules, without OpenCL, OpenGL or a window.
 
 pub mod bodies;
+pub mod cells;
 pub mod edit;
 pub mod error;
 pub mod files;

@@ -112,13 +112,22 @@ impl<T: Pod + Send> Buffer<T> {
     /// # Errors
     /// Returns an error if `index` is out of range.
     pub fn read_at(&self, index: usize) -> Result<T> {
-        if index >= self.len {
-            let text = format!("index {index} is out of range: there are {} values", self.len);
+        Ok(self.read_range(index, 1)?[0])
+    }
+
+    /// Waits for all queued work, then copies `len` values to the host, starting at `index`.
+    ///
+    /// # Errors
+    /// Returns an error if the range is not within the buffer.
+    pub fn read_range(&self, index: usize, len: usize) -> Result<Vec<T>> {
+        if index.checked_add(len).is_none_or(|end| end > self.len) {
+            let text =
+                format!("{len} values from {index} on are out of range: there are {} values", self.len);
             return Err(Error::Invalid(text));
         }
         // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
-        let pending = unsafe { self.copy_into(index, vec![T::zeroed()]) }?;
-        Ok(pending.wait()?.0[0])
+        let pending = unsafe { self.copy_into(index, vec![T::zeroed(); len]) }?;
+        Ok(pending.wait()?.0)
     }
 
     /// Queues a copy of all values to the host, to run after all work queued so far. Copies into `memory` if its length

@@ -6,6 +6,7 @@ use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
 use crate::base::bodies::{Bodies, Points};
+use crate::base::cells::{CellRequest, Cells};
 use crate::base::edit::EditKind;
 use crate::base::error::Result;
 use crate::base::state::State;
@@ -44,6 +45,8 @@ pub struct Engine {
     pub(super) lost_devices: Vec<LostDevice>,
     /// Total number of passes over all pairs or cells in all calls to [`Engine::run`].
     pub(super) rounds_run: f64,
+    /// The cells of the tree that published points contain, if any.
+    pub(super) shown_cells: Option<CellRequest>,
 }
 
 impl Engine {
@@ -80,6 +83,7 @@ impl Engine {
             is_replaying: false,
             lost_devices: Vec::new(),
             rounds_run: 0.0,
+            shown_cells: None,
         })
     }
 
@@ -200,10 +204,23 @@ impl Engine {
         self.rounds_run
     }
 
+    /// Chooses the cells of the tree that later [`Engine::publish`] calls add to the points; `None` for no cells.
+    pub fn show_cells(&mut self, request: Option<CellRequest>) {
+        self.shown_cells = request;
+    }
+
+    /// Returns cells of the tree, or `None` if the variant has no tree. Blocks until the device has finished.
+    pub fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
+        self.retry(|simulation| simulation.cells(request))
+    }
+
     /// Queues a copy of the drawable points to the host, reusing the memory of `points` (see [`Simulation::publish`]).
+    /// With cells (see [`Engine::show_cells`]), blocks until the device has finished.
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        let cells = self.shown_cells.map(|request| self.cells(request)).transpose()?.flatten();
         let mut points = Some(points);
-        self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))
+        let pending = self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))?;
+        Ok(pending.map(|points| Points { cells, ..points }))
     }
 
     /// Returns the time, in seconds, that the device spent on the steps that finished since the last call.

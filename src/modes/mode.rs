@@ -9,6 +9,7 @@ use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
 use crate::base::bodies::{Bodies, Points};
+use crate::base::cells::{CellRequest, Cells};
 use crate::base::edit::{Attractor, Edit, GravitySample};
 use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
@@ -346,6 +347,12 @@ pub trait Simulation {
     /// Queues a copy of the drawable data from the device to the memory of `points`, overwriting its contents. Steps
     /// that start later do not affect the copy. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
+
+    /// Returns cells of the tree of the bodies after the last complete burst, or `None` if the variant has no tree. Waits
+    /// for the device.
+    fn cells(&mut self, _request: CellRequest) -> Result<Option<Cells>> {
+        Ok(None)
+    }
 
     /// Returns how devices share the work, or `None` for a single device.
     fn sharing(&self) -> Option<&Sharing> {

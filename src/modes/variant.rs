@@ -47,6 +47,8 @@ pub struct Variant {
     pub together: Together,
     /// Whether the hardware limit of the mode applies. It does not apply to variants that skip pairs or memory traffic.
     pub has_limit: bool,
+    /// Whether the variant sorts the bodies into the cells of a tree, which pictures can show.
+    pub has_cells: bool,
     /// Data for building the variant's solver, of a type that only the mode knows.
     pub solver: &'static (dyn Any + Send + Sync),
 }
@@ -78,6 +80,7 @@ impl Variant {
         local_bytes: |_| 0,
         together: Together::Freely,
         has_limit: true,
+        has_cells: false,
         solver: &(),
     };
 

@@ -1,6 +1,7 @@
 //! Tests the gravity variant `tree`: forces, potential, reproducible bits, and bodies that are hard to sort.
 
 use gravitile::base::bodies::Bodies;
+use gravitile::base::cells::{CellRequest, Cells, Corners, MOST_BOXES};
 use gravitile::base::params;
 use gravitile::compute::Device;
 use gravitile::engine::config::Config;
@@ -231,4 +232,142 @@ fn the_limit_of_bodies_counts_the_memory_of_the_tree() {
     let (tree, mutual) = (with(Some("tree"), "exact"), with(Some("mutual"), "exact"));
     assert!(2 * tree > mutual && mutual > tree, "{tree} {mutual}");
     assert_eq!([with(None, "exact"), with(None, "1e-3")], [mutual, tree]);
+}
+
+/// Returns the cells at a depth, or those of a body's walk.
+fn cells(engine: &mut Engine, depth: u32, body: Option<usize>) -> Cells {
+    engine.cells(CellRequest { depth, body }).unwrap().expect("the variant has a tree")
+}
+
+fn boxes_hold_all_bodies_and_are_disjoint(device: &Device) {
+    for (name, count, steps) in [("plummer", 5000, 0), ("galaxy", 5000, 3), ("plummer", 7, 1)] {
+        for integrator in ["leapfrog", "euler"] {
+            let set = [("integrator", integrator)];
+            let mut engine = Engine::new(device.clone(), tree(scene(name, Some(count), &[]), &set)).unwrap();
+            engine.run(steps, |_| {}).unwrap();
+            let positions = engine.bodies().unwrap().positions;
+            let mut before = 0;
+            for depth in [0, 1, 3, 6, 16] {
+                let Cells { level, counts, .. } = cells(&mut engine, depth, None);
+                assert_eq!((counts.depth, counts.boxes, counts.walk), (depth, level.len(), None));
+                assert!(level.len() >= before, "{name}, depth {depth}");
+                before = level.len();
+                let holds =
+                    |[low, high]: &Corners, x: &[f32; 4]| (0..3).all(|k| (low[k]..=high[k]).contains(&x[k]));
+                for x in &positions {
+                    let holders = level.iter().filter(|corners| holds(corners, x)).count();
+                    assert_eq!(holders, 1, "{name}, depth {depth}: {x:?}");
+                }
+                for (nth, [low, high]) in level.iter().enumerate() {
+                    let meets = |[a, b]: &Corners| (0..3).all(|k| a[k] <= high[k] && low[k] <= b[k]);
+                    assert!(
+                        !level[..nth].iter().any(meets),
+                        "{name}, depth {depth}: box {nth} meets another"
+                    );
+                }
+            }
+            assert!(before > count / 33, "{name}: {before} leaves");
+            assert_eq!(cells(&mut engine, 0, None).level.len(), 1);
+        }
+    }
+}
+
+#[test]
+fn boxes_hold_all_bodies_and_are_disjoint_on_the_cpu() {
+    boxes_hold_all_bodies_and_are_disjoint(&cpu());
+}
+
+#[test]
+fn boxes_hold_all_bodies_and_are_disjoint_on_a_gpu() {
+    gpu().iter().for_each(boxes_hold_all_bodies_and_are_disjoint);
+}
+
+fn deep_levels_are_cut_to_what_a_picture_shows(device: &Device) {
+    let config = tree(scene("plummer", Some(300_000), &[]), &[]);
+    let mut engine = Engine::new(device.clone(), config).unwrap();
+    let Cells { level, counts, .. } = cells(&mut engine, 16, None);
+    assert!(counts.depth < 16 && level.len() > MOST_BOXES / 16 && level.len() <= MOST_BOXES, "{counts:?}");
+    assert_eq!(cells(&mut engine, counts.depth, None).level, level);
+    let Cells { opened, taken, counts, .. } = cells(&mut engine, 16, Some(77));
+    assert_eq!(counts.boxes, opened.len() + taken.len());
+    assert!(counts.boxes <= MOST_BOXES);
+}
+
+#[test]
+fn deep_levels_are_cut_to_what_a_picture_shows_on_the_cpu() {
+    deep_levels_are_cut_to_what_a_picture_shows(&cpu());
+}
+
+#[test]
+fn deep_levels_are_cut_to_what_a_picture_shows_on_a_gpu() {
+    gpu().iter().for_each(deep_levels_are_cut_to_what_a_picture_shows);
+}
+
+fn the_walk_of_a_body_is_that_of_the_kernel(device: &Device) {
+    for (name, softening, opening) in
+        [("plummer", "plummer", "0.004"), ("galaxy", "clamp", "0.004"), ("plummer", "plummer", "0.0005")]
+    {
+        let set = [("softening", softening), ("opening", opening)];
+        let count = 6000;
+        let mut engine = Engine::new(device.clone(), tree(scene(name, Some(count), &[]), &set)).unwrap();
+        engine.run(2, |_| {}).unwrap();
+        // The walk for the potential judges the cells as the next walk for the forces does.
+        engine.diagnostics().unwrap();
+        let work = engine.rounds() * (count as f64).powi(2);
+        let snapshot = engine.snapshot().unwrap();
+        let accelerations = &snapshot.runs[0].extra["acceleration"];
+        let (mut pairs, mut all, mut worst) = (0, 0, 0.0f64);
+        for body in (0..count).step_by(7) {
+            let walk = cells(&mut engine, 4, Some(body)).counts.walk.expect("a body is selected");
+            assert!(walk.opened > 0 && walk.taken > 0 && walk.pairs > 0, "{walk:?}");
+            (pairs, all) = (pairs + walk.pairs, all + walk.pairs + walk.taken);
+            let right: Vec<f64> = accelerations[4 * body..][..3].iter().map(|c| f64::from(*c)).collect();
+            let off = right.iter().zip(walk.pull).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            worst = worst.max(off / right.iter().map(|c| c * c).sum::<f64>().sqrt());
+        }
+        let [pairs, all] = [pairs, all].map(|count: usize| 7.0 * count as f64);
+        eprintln!("{name} {softening} {opening}: {pairs:e} <= {work:e} <= {all:e}, off by {worst:e}");
+        // The kernel counts a cell that acts on an expansion once for all bodies of the expansion.
+        assert!(0.95 * pairs < work && work < 1.05 * all, "{name}: {pairs:e}, {work:e}, {all:e}");
+        let most = if opening == "0.004" { 5e-3 } else { 1e-3 };
+        assert!(worst < most, "{name}, {softening}, {opening}: off by {worst:e}");
+    }
+}
+
+#[test]
+fn the_walk_of_a_body_is_that_of_the_kernel_on_the_cpu() {
+    the_walk_of_a_body_is_that_of_the_kernel(&cpu());
+}
+
+#[test]
+fn the_walk_of_a_body_is_that_of_the_kernel_on_a_gpu() {
+    gpu().iter().for_each(the_walk_of_a_body_is_that_of_the_kernel);
+}
+
+#[test]
+fn looking_at_cells_changes_no_step() {
+    for integrator in ["leapfrog", "euler"] {
+        let config = tree(scene("galaxy", Some(3000), &[]), &[("integrator", integrator)]);
+        let [right, watched] = [false, true].map(|watches| {
+            let mut engine = Engine::new(cpu(), config.clone()).unwrap();
+            for _ in 0..4 {
+                if watches {
+                    cells(&mut engine, 5, Some(17));
+                }
+                engine.run(2, |_| {}).unwrap();
+            }
+            engine.bodies().unwrap()
+        });
+        assert!(right == watched, "{integrator}");
+    }
+}
+
+#[test]
+fn only_variants_with_cells_have_cells() {
+    for variant in gravity().variants {
+        let config = Config { variant: Some(variant), ..scene("plummer", Some(300), &[]) };
+        let mut engine = Engine::new(cpu(), config).unwrap();
+        let found = engine.cells(CellRequest { depth: 2, body: None }).unwrap();
+        assert_eq!(found.is_some(), variant.has_cells, "{}", variant.name);
+    }
 }

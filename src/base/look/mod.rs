@@ -4,6 +4,7 @@ mod palette;
 
 pub use palette::{Palette, Srgb};
 
+use crate::base::cells::CellRequest;
 use crate::base::params::ChangeEffect::View;
 use crate::base::params::{Choice, choice, parameters};
 
@@ -31,6 +32,11 @@ parameters! {
         stars: f32 = 0.4, "Stars" [0.0..=1.0, Linear] effect(View),
         /// Draws the plane z = 0 and the axes.
         grid: bool = false, "Grid" effect(View),
+        /// Draws the cells of the variant `tree` as boxes. If a body is selected, draws the cells that its tree walk opened
+        /// (orange) and those that it took instead of their bodies (blue).
+        cells: bool = false, "Tree cells" effect(View),
+        /// Depth of the tree cells below the root, which has depth 0.
+        cells_depth: f32 = 4.0, "Cell depth" [0.0..=16.0, Linear] unit("levels") effect(View) => round_cells_depth,
         /// The camera follows the centre of mass.
         follow: bool = false, "Follow" effect(View),
         /// The camera orbits slowly around its target.
@@ -97,6 +103,15 @@ impl Look {
     /// Returns a look without background stars or automatic effects, so that pictures can be compared.
     pub fn plain() -> Self {
         Self { auto_exposure: false, bloom: BloomMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
+    }
+
+    /// Returns the tree cells to draw if `body` is selected, or `None` if cells are off.
+    pub fn cells_for(&self, body: Option<usize>) -> Option<CellRequest> {
+        self.cells.then_some(CellRequest { depth: self.cells_depth as u32, body })
+    }
+
+    fn round_cells_depth(&mut self) {
+        self.cells_depth = self.cells_depth.round();
     }
 
     fn round_trails(&mut self) {

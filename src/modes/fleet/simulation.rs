@@ -7,6 +7,7 @@ use super::shared::{Assignment, Cursor, Need, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
 use crate::base::bodies::Points;
+use crate::base::cells::{CellRequest, Cells};
 use crate::base::edit::Attractor;
 use crate::base::error::Result;
 use crate::base::flow::Stroke;
@@ -361,6 +362,10 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         self.gather(Need::Picture)?.publish(points)
+    }
+
+    fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
+        self.gather(Need::Picture)?.cells(request)
     }
 
     fn series(&mut self) -> Result<Vec<f64>> {

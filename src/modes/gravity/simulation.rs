@@ -2,9 +2,10 @@
 
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
-use super::solver::{Builder, PotentialPass, Setup, Solver, softening_defines};
+use super::solver::{Builder, CellPass, PotentialPass, Setup, Solver, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
+use crate::base::cells::{CellRequest, Cells};
 use crate::base::edit::Attractor;
 use crate::base::error::Result;
 use crate::base::params::{ChangeEffect, Choice};
@@ -222,6 +223,12 @@ impl Simulation for GravitySimulation {
         let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
         let args = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32), x, v, a];
         self.packed.publish(&mut self.lane, &args, points, Shape::Glow)
+    }
+
+    fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
+        let Gravity { eps, opening, .. } = self.params;
+        let pass = CellPass { request, eps2: eps * eps, opening, x: (&self.x[0]).into() };
+        self.solver.cells(&mut self.reduction.lane, &pass)
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::parameters::{Gravity, Softening};
 use super::step::{Step, step_defines};
 use crate::base::bodies::Bodies;
+use crate::base::cells::{CellRequest, Cells};
 use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
@@ -26,6 +27,12 @@ pub(super) trait Solver {
     /// Returns the number of interactions in one evaluation of all forces, divided by N² for N bodies.
     fn work(&self) -> f64 {
         1.0
+    }
+
+    /// Returns the cells of the solver's tree of the bodies, or `None` if the solver has no tree. Waits for the device.
+    /// Must be called between passes, and does not change what later passes compute.
+    fn cells(&mut self, _lane: &mut Lane, _pass: &CellPass) -> Result<Option<Cells>> {
+        Ok(None)
     }
 
     /// Returns the solver's lists that a snapshot must contain so that later steps are bit-identical.
@@ -94,6 +101,17 @@ pub(super) struct PotentialPass<'a> {
     /// Positions of the bodies, and the buffer for the potentials.
     pub x: Arg<'a>,
     pub phi: Arg<'a>,
+}
+
+/// A request for cells of the tree, with what the tree depends on.
+pub(super) struct CellPass<'a> {
+    pub request: CellRequest,
+    /// Square of the softening length.
+    pub eps2: f32,
+    /// The parameter `opening`, which determines the accuracy of approximate variants.
+    pub opening: f32,
+    /// Positions of the bodies.
+    pub x: Arg<'a>,
 }
 
 /// Inputs for building a gravity simulation and its solver.

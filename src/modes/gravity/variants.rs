@@ -54,6 +54,7 @@ variants! {
         bodies_per_group: |r| if r.work_group == 1 { 256 } else { r.knob("group") as usize },
         together: Together::SameModel,
         has_limit: false,
+        has_cells: true,
         tolerance: tree::TOLERANCE,
         normal_error: Some(tree::NORMAL_ERROR),
         own_params: &["opening"];

@@ -4,7 +4,9 @@
 // An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's centre. Cells
 // that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
 // M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
-// acceleration in the group (without G), for every 32 bodies of the group.
+// acceleration in the group (without G), for every 32 bodies of the group. The host defines the constants of the criterion:
+// LARGEST_ANGLE of an accepted cell, FAR_RADII of the group and FAR_SOFTENING eps² to a far cell, and FEW_BODIES of a leaf that
+// acts body by body.
 
 #define OWN (GROUP > WARP ? GROUP / WARP : 1)
 #define TEAMS (GROUP < WARP ? WARP / GROUP : 1)
@@ -16,9 +18,6 @@
 #else
 #define TERMS 24
 #endif
-// A far cell is at least this many times as far as the group's radius, and its square as this many times eps².
-#define FAR_RADII 2.0f
-#define FAR_SOFTENING 100.0f
 // Far away from everything, with no mass.
 #define NOWHERE ((float4)(1e15f, 1e15f, 1e15f, 0.0f))
 
@@ -184,7 +183,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
     __local float tile_traces[WARP];
     const uint lane = get_local_id(0), before = (1u << lane) - 1;
     const uint slot = lane % LANES_OF_TEAM, team = lane / LANES_OF_TEAM;
-    const float angle = opening < 0.0f ? 0.6f : 0.9f;
+    const float angle = opening < 0.0f ? FIRST_ANGLE : LARGEST_ANGLE;
     uint4 done = (uint4)(0);
 
     for (uint g = get_global_id(0) / WARP; g < chunks + extra[0]; g += stride) {
@@ -242,7 +241,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             bool accepted = active;
             // The rounding of the centre of mass is an error too, and one that does not average out.
             const float3 place = fabs(c.xyz);
-            const float rounding = 4e-7f * fmax(place.x, fmax(place.y, place.z));
+            const float rounding = ROUNDING * fmax(place.x, fmax(place.y, place.z));
 #pragma unroll
             for (uint k = 0; k < OWN; ++k) {
                 const float3 gap = fmax(fabs(c.xyz - boxes[2 * k].xyz) - boxes[2 * k + 1].xyz, 0.0f);
@@ -257,7 +256,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             const float d2 = dot(d, d), away = root(d2), ours = radius * away, theirs = b.y * away;
             const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= FAR_SOFTENING * eps2
                 && c.w * away * away * (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
-            const bool direct = active && !inner && !far && (!accepted || count <= 4);
+            const bool direct = active && !inner && !far && (!accepted || count <= FEW_BODIES);
             const bool mid = accepted && !far && !direct, open = active && !accepted && inner;
             done.w += popped;
 

@@ -1,10 +1,13 @@
 //! Kernels of the variant `tree` on CPUs: each work-item is a task over many bodies, in vectors of 16.
 
+use glam::Vec3;
+
+use super::host::{Cell, HostBodies, HostCells, Target};
 use super::kernels::{Source, TreeKernels};
 use crate::base::error::{Error, Result};
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass, Program};
 use crate::modes::gravity::solver::Setup;
-use crate::modes::source;
+use crate::modes::{Recipe, source};
 
 pub(super) const SOURCE: Source = Source {
     files: &[
@@ -14,10 +17,10 @@ pub(super) const SOURCE: Source = Source {
         source!("gravity/tree/cells.cl"),
     ],
     has_variant_file: true,
-    constants: &[("LANES", 16)],
+    constants: &[("LANES", 16), ("SET", SET)],
 };
 
-/// Number of bodies that traverse the tree together; must match `kernels/gravity/tree.cl`.
+/// Number of bodies that traverse the tree together: one or several groups.
 const SET: usize = 256;
 /// Number of bits per digit in the radix sort of keys; must match `kernels/gravity/tree/order.cl`.
 const DIGIT_BITS: u32 = 10;
@@ -27,6 +30,8 @@ const TOP_CELLS: usize = 4096;
 const MOST_CELLS: usize = 1 << 25;
 /// Number of values that describe a tree cell; must match `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
+/// Flag in a cell's link: the cell has children; must match `kernels/gravity/tree/cells.cl`.
+const INNER: u32 = 1 << 31;
 /// Number of array elements that vector loads may read beyond the end of a list.
 const PAD: usize = 64;
 /// Error limit for a cell's force on a local expansion, as a fraction of the limit for its force on single bodies.
@@ -54,6 +59,8 @@ struct Build {
 pub(super) struct CpuKernels {
     build: Build,
     bodies: usize,
+    /// Number of neighbouring bodies that share the second level of a walk.
+    group: usize,
     /// Number of tasks into which kernels divide the bodies.
     tasks: usize,
     corners: Buffer<[f32; 4]>,
@@ -74,7 +81,7 @@ pub(super) struct CpuKernels {
 }
 
 impl CpuKernels {
-    pub(super) fn new(setup: &Setup, program: &Program) -> Result<Self> {
+    pub(super) fn new(setup: &Setup, recipe: Recipe, program: &Program) -> Result<Self> {
         let (device, n) = (setup.device, setup.bodies.len());
         let kernel = |name| program.kernel(name);
         let build = Build {
@@ -97,6 +104,7 @@ impl CpuKernels {
         Ok(Self {
             build,
             bodies: n,
+            group: recipe.knob("group") as usize,
             tasks,
             corners: Buffer::new(device, 2 * tasks)?,
             keys: [Buffer::new(device, n)?, Buffer::new(device, n)?],
@@ -150,7 +158,7 @@ impl TreeKernels for CpuKernels {
             Arg::Uint((self.bodies + PAD) as u32),
             Arg::Uint(room(self.bodies) as u32),
             Arg::Float(opening),
-            Arg::Float(EXPANSION_SHARE),
+            Arg::Float(self.far_share()),
             eps2,
             (&self.columns).into(),
             (&self.ids).into(),
@@ -165,5 +173,54 @@ impl TreeKernels for CpuKernels {
 
     fn team(&self) -> usize {
         1
+    }
+
+    fn far_share(&self) -> f32 {
+        EXPANSION_SHARE
+    }
+
+    fn read_cells(&self, _depth: Option<u32>) -> Result<HostCells> {
+        let stride = room(self.bodies);
+        let (links, ranges, values) = (self.links.read()?, self.ranges.read()?, self.cells.read()?);
+        let columns = self.columns.read_range(0, 3 * (self.bodies + PAD))?;
+        let bodies = self.bodies;
+        let cell = move |id: u32| {
+            let link = links[id as usize];
+            let [x, y, z, mass, radius, xx, xy, xz, yy, yz, trace]: [f32; CELL_COLUMNS] =
+                std::array::from_fn(|column| values[column * stride + id as usize]);
+            Cell {
+                parts: (link >> 6 & 0x1ff_ffff, link & 63),
+                is_inner: link & INNER != 0,
+                centre: Vec3::new(x, y, z),
+                mass,
+                radius,
+                quadrupole: [xx, xy, xz, yy, yz],
+                trace,
+            }
+        };
+        let corners = move |id: u32| {
+            let [begin, end] = ranges[id as usize].map(|i| i as usize);
+            let column = |k: usize| &columns[k * (bodies + PAD)..][begin..end];
+            let bound = |start: f32, other: fn(f32, f32) -> f32| {
+                std::array::from_fn(|k| column(k).iter().copied().fold(start, other))
+            };
+            [bound(f32::INFINITY, f32::min), bound(f32::NEG_INFINITY, f32::max)]
+        };
+        Ok(HostCells { depth: u32::MAX, cell: Box::new(cell), corners: Box::new(corners) })
+    }
+
+    fn read_bodies(&self) -> Result<HostBodies> {
+        let (n, stride) = (self.bodies, self.bodies + PAD);
+        let columns = self.columns.read()?;
+        let positions = (0..n).map(|i| std::array::from_fn(|k| columns[k * stride + i])).collect();
+        Ok(HostBodies { positions, last: columns[4 * stride..][..n].to_vec(), ids: self.ids.read()? })
+    }
+
+    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)> {
+        let target = |size: usize| {
+            let first = place / size * size;
+            Target::new(bodies, first..self.bodies.min(first + size), size, opening)
+        };
+        Ok((Some(target(SET)), target(self.group)))
     }
 }

@@ -1,6 +1,10 @@
 //! The Barnes–Hut tree on GPUs: each warp of 32 work-items walks the tree for a group of neighbouring bodies.
 
+use glam::Vec3;
+
+use super::host::{Cell, HostBodies, HostCells, Target};
 use super::kernels::{Source, TreeKernels};
+use crate::base::cells::MOST_BOXES;
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass, Program};
 use crate::modes::gravity::solver::Setup;
@@ -31,6 +35,10 @@ const DIGIT_BITS: usize = 8;
 const TILE: usize = 2048;
 /// Number of bodies in a block, which one work-group processes; also the work-group size of most tree-building kernels.
 const BLOCK: usize = 256;
+/// Number of rows of four numbers that describe a cell; must match `kernels/gravity/tree/gpu/cells.cl`.
+const ROWS: usize = 3;
+/// Flag in a cell's description: the cell has children; must match `kernels/gravity/tree/gpu/cells.cl`.
+const INNER: u32 = 1 << 31;
 /// Error limit for a cell that acts on a group's local expansion, divided by the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.03;
 
@@ -117,7 +125,7 @@ impl GpuKernels {
             levels: Buffer::new(device, WARP)?,
             first_body: Buffer::new(device, room)?,
             first_child: Buffer::new(device, room)?,
-            cells: Buffer::new(device, 3 * room)?,
+            cells: Buffer::new(device, ROWS * room)?,
             traces: Buffer::new(device, room)?,
             boxes: Buffer::new(device, 2 * room)?,
             groups: Buffer::new(device, n)?,
@@ -185,7 +193,7 @@ impl TreeKernels for GpuKernels {
             sets,
             sets,
             Arg::Float(opening),
-            Arg::Float(EXPANSION_SHARE),
+            Arg::Float(self.far_share()),
             eps2,
             (&self.sorted).into(),
             (&self.least).into(),
@@ -203,5 +211,55 @@ impl TreeKernels for GpuKernels {
 
     fn team(&self) -> usize {
         WARP
+    }
+
+    fn far_share(&self) -> f32 {
+        EXPANSION_SHARE
+    }
+
+    fn read_cells(&self, depth: Option<u32>) -> Result<HostCells> {
+        // The first id of each level, and the number of all cells.
+        let starts: Vec<usize> = self.levels.read()?[..LEVELS + 2].iter().map(|id| *id as usize).collect();
+        let is_drawn = |level: &usize| starts[level + 1] - starts[*level] <= MOST_BOXES;
+        let wanted = depth.map_or(LEVELS, |depth| LEVELS.min(depth as usize));
+        let deepest = match depth {
+            Some(_) => (0..=wanted).take_while(is_drawn).last().unwrap_or(0),
+            None => LEVELS,
+        };
+        let count = starts[deepest + 1].min(room(self.bodies));
+        let rows = self.cells.read_range(0, ROWS * count)?;
+        let (traces, boxes) = (self.traces.read_range(0, count)?, self.boxes.read_range(0, 2 * count)?);
+        let cell = move |id: u32| {
+            let [[x, y, z, mass], [yz, radius, first, count], [xx, xy, xz, yy]] =
+                std::array::from_fn(|row| rows[ROWS * id as usize + row]);
+            Cell {
+                parts: (first.to_bits(), count.to_bits() & !INNER),
+                is_inner: count.to_bits() & INNER != 0,
+                centre: Vec3::new(x, y, z),
+                mass,
+                radius,
+                quadrupole: [xx, xy, xz, yy, yz],
+                trace: traces[id as usize],
+            }
+        };
+        let corners = move |id: u32| {
+            [0, 1].map(|side| {
+                let [x, y, z, _] = boxes[2 * id as usize + side];
+                [x, y, z]
+            })
+        };
+        Ok(HostCells { depth: deepest as u32, cell: Box::new(cell), corners: Box::new(corners) })
+    }
+
+    fn read_bodies(&self) -> Result<HostBodies> {
+        Ok(HostBodies { positions: self.sorted.read()?, last: self.least.read()?, ids: self.order().read()? })
+    }
+
+    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)> {
+        let count = self.sets() + self.extra.read_at(0)? as usize;
+        let ranges = self.groups.read_range(0, count)?;
+        let ranges = ranges.iter().map(|[first, size]| *first as usize..(first + size) as usize);
+        let own = ranges.filter(|range| range.contains(&place)).next_back().unwrap_or(place..place + 1);
+        Ok((None, Target::new(bodies, own, self.group.min(WARP), opening)))
     }
 }

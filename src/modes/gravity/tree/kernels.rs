@@ -1,5 +1,6 @@
 //! Common interface of the CPU kernels and the GPU kernels for the Barnes–Hut tree.
 
+use super::host::{HostBodies, HostCells, Target};
 use crate::base::error::Result;
 use crate::compute::{Arg, KernelSource, Lane};
 
@@ -16,6 +17,19 @@ pub(super) trait TreeKernels {
 
     /// Returns the number of work-items in a work-group of the kernel `walk`.
     fn team(&self) -> usize;
+
+    /// Error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on bodies.
+    fn far_share(&self) -> f32;
+
+    /// Reads the cells from the device: all of them, or only those down to `depth`. May then read fewer depths, if the
+    /// next one has too many cells to draw.
+    fn read_cells(&self, depth: Option<u32>) -> Result<HostCells>;
+
+    /// Reads the bodies from the device.
+    fn read_bodies(&self) -> Result<HostBodies>;
+
+    /// Returns the set of groups, if there are sets, and the group that walk the tree for the body at `place`.
+    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)>;
 }
 
 /// Source files and constants of the OpenCL program of the Barnes–Hut tree, for one kind of device.

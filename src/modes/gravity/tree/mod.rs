@@ -1,7 +1,9 @@
 //! The Barnes–Hut tree (Nature 324, 446, 1986): the cells of an octree stand for groups of distant bodies.
 
 mod cpu;
+mod criterion;
 mod gpu;
+mod host;
 mod kernels;
 mod solver;
 

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
+use super::host::{Rules, Walk};
 use super::kernels::TreeKernels;
-use super::{cpu, gpu};
+use super::{cpu, criterion, gpu};
+use crate::base::cells::{CellCounts, CellRequest, Cells, MOST_BOXES};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ROOT, Rows};
 use crate::modes::carried::list;
 use crate::modes::gravity::carried::LAST_SIZES;
 use crate::modes::gravity::parameters::Gravity;
-use crate::modes::gravity::solver::{ForcePass, PotentialPass, Setup, Solver, softening_defines};
+use crate::modes::gravity::solver::{CellPass, ForcePass, PotentialPass, Setup, Solver, softening_defines};
 use crate::modes::gravity::step::step_defines;
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
@@ -49,7 +51,7 @@ impl Tree {
         let stride = bodies.div_ceil(2);
         let program = program(device, recipe, params, &[])?;
         let kernels: Box<dyn TreeKernels> = match device.info.kind {
-            DeviceKind::Cpu => Box::new(cpu::CpuKernels::new(setup, &program)?),
+            DeviceKind::Cpu => Box::new(cpu::CpuKernels::new(setup, recipe, &program)?),
             DeviceKind::Gpu | DeviceKind::Accelerator => {
                 Box::new(gpu::GpuKernels::new(setup, recipe, &program)?)
             }
@@ -188,6 +190,30 @@ impl Solver for Tree {
         mean * done.len() as f64 / (self.bodies as f64).powi(2)
     }
 
+    fn cells(&mut self, lane: &mut Lane, pass: &CellPass) -> Result<Option<Cells>> {
+        self.prepare(lane, pass.x, Arg::Float(pass.eps2))?;
+        lane.finish()?;
+        let CellRequest { depth, body } = pass.request;
+        let Some(body) = body.filter(|body| *body < self.bodies) else {
+            let all = self.kernels.read_cells(Some(depth))?;
+            let (level, depth) = all.at_depth(depth);
+            let counts = CellCounts { depth, boxes: level.len(), walk: None };
+            return Ok(Some(Cells { level: all.boxes(&level), counts, ..Cells::default() }));
+        };
+        let (all, bodies) = (self.kernels.read_cells(None)?, self.kernels.read_bodies()?);
+        let place = bodies.ids.iter().position(|id| *id as usize == body).unwrap_or(0);
+        let (eps2, far_share) = (pass.eps2, self.kernels.far_share());
+        let rules = Rules { softening: self.params.softening, eps2, far_share };
+        let (set, group) = self.kernels.targets(&bodies, place, pass.opening)?;
+        let walk = Walk::new(&all, set.as_ref(), &group, &rules);
+        let walked = Some(walk.counts(&all, &bodies, place, &rules));
+        // Large cells come first, so the smallest are left out.
+        let opened = &walk.opened[..walk.opened.len().min(MOST_BOXES / 2)];
+        let taken = &walk.taken[..walk.taken.len().min(MOST_BOXES - opened.len())];
+        let counts = CellCounts { depth, boxes: opened.len() + taken.len(), walk: walked };
+        Ok(Some(Cells { level: Vec::new(), opened: all.boxes(opened), taken: all.boxes(taken), counts }))
+    }
+
     fn carried(&self) -> Extra {
         if !self.is_known {
             return Extra::new();
@@ -240,7 +266,7 @@ fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -
     let own = if source.has_variant_file { own } else { &[] };
     let constants = source.constants.iter().chain(&[("ROOT", 1)]).map(|(name, n)| (*name, n.to_string()));
     let constants: Vec<Define> = constants.collect();
-    let recipe = recipe.defines();
-    let defines = [&recipe, &constants, &softening_defines(params), &step_defines(params), more].concat();
+    let constants = [constants, criterion::defines(), recipe.defines()].concat();
+    let defines = [&constants, &softening_defines(params), &step_defines(params), more].concat();
     Program::build(device, &[&[ROOT], common, source.files, own].concat(), &defines)
 }

@@ -1,0 +1,266 @@
+//! The tree in host memory: which cells stand at a depth, and which cells the walk of a body opens and takes.
+//!
+//! The walk follows the kernels `walk` in `kernels/gravity/tree.cl` and `kernels/gravity/tree/gpu/walk.cl`.
+
+use std::ops::Range;
+
+use glam::{DVec3, Vec3};
+
+use super::criterion::{FAR_RADII, FAR_SOFTENING, FEW_BODIES, LARGEST_ANGLE, OPENED_RADII, ROUNDING};
+use crate::base::cells::{Corners, MOST_BOXES, WalkCounts};
+use crate::modes::gravity::parameters::Softening;
+
+/// A cell of the tree in host memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    /// Ids of the cell's children or, in a leaf, places of its bodies in the order of the tree.
+    pub parts: (u32, u32),
+    pub is_inner: bool,
+    pub centre: Vec3,
+    pub mass: f32,
+    /// Largest distance of a body from the centre of mass.
+    pub radius: f32,
+    /// Elements xx, xy, xz, yy and yz of the quadrupole Σ m (3 x xᵀ − x² 1), divided by the mass and by radius².
+    pub quadrupole: [f32; 5],
+    /// Sum Σ m x², divided by the mass and by radius².
+    pub trace: f32,
+}
+
+impl Cell {
+    fn parts(&self) -> Range<u32> {
+        self.parts.0..self.parts.0 + self.parts.1
+    }
+}
+
+/// The cells of a tree in host memory. Cells have ids; the root has id 0.
+pub(super) struct HostCells {
+    /// Depth up to which `cell` and `corners` know all cells.
+    pub depth: u32,
+    /// Returns the cell with this id.
+    pub cell: Box<dyn Fn(u32) -> Cell>,
+    /// Returns the box around the bodies of the cell with this id.
+    pub corners: Box<dyn Fn(u32) -> Corners>,
+}
+
+impl HostCells {
+    /// Returns the ids of the cells at the depth `wanted` and of the leaves above, and their depth. If they are more
+    /// than [`MOST_BOXES`], returns the cells at the largest depth that has at most so many.
+    pub(super) fn at_depth(&self, wanted: u32) -> (Vec<u32>, u32) {
+        let mut level = vec![0];
+        for depth in 0..wanted {
+            let mut next = Vec::new();
+            let mut is_last = true;
+            for &id in &level {
+                let cell = (self.cell)(id);
+                is_last &= !cell.is_inner;
+                if cell.is_inner { next.extend(cell.parts()) } else { next.push(id) }
+            }
+            if is_last {
+                break;
+            }
+            if depth >= self.depth || next.len() > MOST_BOXES {
+                return (level, depth);
+            }
+            level = next;
+        }
+        (level, wanted)
+    }
+
+    pub(super) fn boxes(&self, ids: &[u32]) -> Vec<Corners> {
+        ids.iter().map(|id| (self.corners)(*id)).collect()
+    }
+}
+
+/// The bodies in host memory, in the order of the tree.
+pub(super) struct HostBodies {
+    /// Position and mass of each body.
+    pub positions: Vec<[f32; 4]>,
+    /// Magnitude of each body's last acceleration, without the gravitational constant.
+    pub last: Vec<f32>,
+    /// Index of each body in the list of bodies.
+    pub ids: Vec<u32>,
+}
+
+/// Bodies that share a walk, as the kernels see them.
+pub(super) struct Target {
+    /// Centre and half the size of the box around each part of the bodies, and the largest error that a cell may make.
+    parts: Vec<(Vec3, Vec3, f32)>,
+    centre: Vec3,
+    /// Largest distance of a body from the centre.
+    radius: f32,
+}
+
+impl Target {
+    /// Returns the bodies in `range`, with a box around each `part` bodies.
+    pub(super) fn new(bodies: &HostBodies, range: Range<usize>, part: usize, opening: f32) -> Self {
+        let place = |i: usize| Vec3::from_slice(&bodies.positions[i][..3]);
+        let bounds = |range: Range<usize>| {
+            let start = place(range.start);
+            range.map(place).fold((start, start), |(low, high), x| (low.min(x), high.max(x)))
+        };
+        let box_of = |from: usize| {
+            let part = from..range.end.min(from + part);
+            let least = bodies.last[part.clone()].iter().copied().fold(f32::INFINITY, f32::min);
+            let (low, high) = bounds(part);
+            (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low, opening * least)
+        };
+        let (low, high) = bounds(range.clone());
+        let centre = 0.5 * low + 0.5 * high;
+        Self {
+            parts: range.clone().step_by(part).map(box_of).collect(),
+            radius: range.map(|i| place(i).distance(centre)).fold(0.0, f32::max),
+            centre,
+        }
+    }
+}
+
+/// Rules by which a walk judges cells.
+pub(super) struct Rules {
+    pub softening: Softening,
+    /// Square of the softening length.
+    pub eps2: f32,
+    /// Error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on bodies.
+    pub far_share: f32,
+}
+
+/// How a cell may act on a target: as a whole, and on the expansion around the target's centre.
+struct Verdict {
+    is_accepted: bool,
+    is_far: bool,
+}
+
+impl Rules {
+    fn judge(&self, target: &Target, cell: &Cell) -> Verdict {
+        let place = cell.centre.abs().max_element();
+        let accepts = |&(centre, half, limit): &(Vec3, Vec3, f32)| {
+            let gap2 = ((cell.centre - centre).abs() - half).max(Vec3::ZERO).length_squared();
+            let near = gap2.sqrt().recip();
+            let size = cell.radius * near;
+            size < LARGEST_ANGLE
+                && cell.mass * near * near * (size * size * size + ROUNDING * place * near) <= limit
+                && (self.softening == Softening::Plummer || gap2 > self.eps2)
+        };
+        let is_accepted = target.parts.iter().all(accepts);
+        let limit = target.parts.iter().map(|part| part.2).fold(f32::INFINITY, f32::min);
+        let d2 = (cell.centre - target.centre).length_squared();
+        let away = d2.sqrt().recip();
+        let (own, other) = (target.radius * away, cell.radius * away);
+        let error = cell.mass * away * away * (own * own) * (2.0 * other * other + own * own);
+        let is_far = is_accepted
+            && own * FAR_RADII < 1.0
+            && d2 >= FAR_SOFTENING * self.eps2
+            && error <= self.far_share * limit;
+        Verdict { is_accepted, is_far }
+    }
+
+    fn softened(&self, r2: f64) -> f64 {
+        let eps2 = f64::from(self.eps2);
+        if self.softening == Softening::Plummer { r2 + eps2 } else { r2.max(eps2) }
+    }
+}
+
+/// The walk of a group of bodies.
+#[derive(Default)]
+pub(super) struct Walk {
+    pub opened: Vec<u32>,
+    pub taken: Vec<u32>,
+    leaves: Vec<u32>,
+}
+
+impl Walk {
+    /// Walks the tree for a group of bodies. With a `set`, the kernel's walk has two levels: the set, of which the group
+    /// is a part, goes first, takes far cells, and opens large ones; the group goes on from the other cells.
+    pub(super) fn new(cells: &HostCells, set: Option<&Target>, group: &Target, rules: &Rules) -> Self {
+        let mut walk = Self::default();
+        let root = (cells.cell)(0);
+        let mut waiting = vec![0];
+        if let Some(set) = set {
+            if !root.is_inner {
+                walk.leaves.push(0);
+                return walk;
+            }
+            waiting = walk.begin(cells, set, rules);
+        }
+        let mut at = 0;
+        while let Some(&id) = waiting.get(at) {
+            at += 1;
+            let cell = (cells.cell)(id);
+            let Verdict { is_accepted, is_far } = rules.judge(group, &cell);
+            let acts_singly = !is_accepted || cell.parts.1 <= FEW_BODIES;
+            if !is_far && !cell.is_inner && acts_singly {
+                walk.leaves.push(id);
+            } else if is_accepted {
+                walk.taken.push(id);
+            } else {
+                walk.opened.push(id);
+                waiting.extend(cell.parts());
+            }
+        }
+        walk
+    }
+
+    /// Walks the tree for a set of bodies. Returns the cells that are left to each group.
+    fn begin(&mut self, cells: &HostCells, set: &Target, rules: &Rules) -> Vec<u32> {
+        let mut left = Vec::new();
+        self.opened.push(0);
+        let mut at = 0;
+        while let Some(&id) = self.opened.get(at) {
+            at += 1;
+            for child in (cells.cell)(id).parts() {
+                let cell = (cells.cell)(child);
+                if rules.judge(set, &cell).is_far {
+                    self.taken.push(child);
+                } else if cell.is_inner && cell.radius > OPENED_RADII * set.radius {
+                    self.opened.push(child);
+                } else {
+                    left.push(child);
+                }
+            }
+        }
+        left
+    }
+
+    /// Returns the counts of the walk, and the acceleration of the body at `place` in the order of the tree.
+    pub(super) fn counts(
+        &self,
+        cells: &HostCells,
+        bodies: &HostBodies,
+        place: usize,
+        rules: &Rules,
+    ) -> WalkCounts {
+        let own = position(&bodies.positions[place]);
+        let singles = self.leaves.iter().flat_map(|id| (cells.cell)(*id).parts());
+        let pull_of = |other: &[f32; 4]| {
+            let d = position(other) - own;
+            d * (f64::from(other[3]) * rules.softened(d.length_squared()).powf(-1.5))
+        };
+        let of_bodies: DVec3 = singles.clone().map(|i| pull_of(&bodies.positions[i as usize])).sum();
+        let of_cells: DVec3 = self.taken.iter().map(|id| pull_of_cell(&(cells.cell)(*id), own, rules)).sum();
+        WalkCounts {
+            opened: self.opened.len(),
+            taken: self.taken.len(),
+            pairs: singles.count(),
+            pull: (of_bodies + of_cells).to_array(),
+        }
+    }
+}
+
+fn position([x, y, z, _]: &[f32; 4]) -> DVec3 {
+    Vec3::new(*x, *y, *z).as_dvec3()
+}
+
+/// Returns the acceleration at `place` due to the mass and the quadrupole of a cell, without the gravitational constant.
+fn pull_of_cell(cell: &Cell, place: DVec3, rules: &Rules) -> DVec3 {
+    let d = cell.centre.as_dvec3() - place;
+    let v = rules.softened(d.length_squared()).sqrt().recip();
+    let [xx, xy, xz, yy, yz] = cell.quadrupole.map(f64::from);
+    let n = d * v;
+    let u = DVec3::new(
+        xx * n.x + xy * n.y + xz * n.z,
+        xy * n.x + yy * n.y + yz * n.z,
+        xz * n.x + yz * n.y - (xx + yy) * n.z,
+    );
+    let w = u.dot(n) - f64::from(cell.trace) * f64::from(rules.eps2) * v * v;
+    let size2 = (f64::from(cell.radius) * v).powi(2);
+    (n * (1.0 + 2.5 * size2 * w) - u * size2) * (f64::from(cell.mass) * v * v)
+}
