@@ -22,12 +22,14 @@ pub(super) struct Simulation {
     pub is_resuming: bool,
     /// Whether the plots are shown. If so, the simulation measures energy more often.
     is_watched: bool,
+    /// Depth of the tree's cells in the picture; `None` for no cells.
+    cells: Option<u32>,
 }
 
 impl Simulation {
     pub(super) fn new(session: Session, pool: Vec<DeviceInfo>, config: Config) -> Self {
         let (shown, failure) = (Stats::default(), None);
-        Self { session, pool, config, shown, failure, is_resuming: false, is_watched: false }
+        Self { session, pool, config, shown, failure, is_resuming: false, is_watched: false, cells: None }
     }
 
     pub(super) fn send(&self, command: Command) {
@@ -54,6 +56,13 @@ impl Simulation {
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));
+        }
+    }
+
+    /// Tells the simulation the depth of the tree's cells in the picture, if this has changed.
+    pub(super) fn show_cells(&mut self, depth: Option<u32>) {
+        if std::mem::replace(&mut self.cells, depth) != depth {
+            self.send(Command::ShowCells(depth));
         }
     }
 

@@ -182,6 +182,7 @@ impl Viewer {
             self.cancel_gesture();
         }
         self.sim.watch(self.ui.plots.is_open);
+        self.sim.show_cells(self.screen.look.cells_for(None).map(|request| request.depth));
         Ok(Some(output))
     }
 

@@ -146,9 +146,10 @@ struct Renderer<'a> {
 }
 
 impl<'a> Renderer<'a> {
-    fn new(engine: Engine, offscreen: &'a Canvas, look: Look, camera: Option<Camera>) -> Result<Self> {
+    fn new(mut engine: Engine, offscreen: &'a Canvas, look: Look, camera: Option<Camera>) -> Result<Self> {
         let mut view = View::new(offscreen.context())?;
         view.set_look(&look)?;
+        engine.show_cells(look.cells_for(None));
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::bodies::Points;
+use crate::base::cells::CellCounts;
 use crate::base::edit::{EditKind, SelectedBody};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
@@ -58,6 +59,9 @@ pub struct Stats {
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
+    /// Numbers of the cells of the tree in the frame; `None` if the frame has no cells.
+    #[serde(skip)]
+    pub cells: Option<CellCounts>,
     /// Number of manual edits that can be undone.
     pub undos: usize,
     /// Kind of the manual edit that undo would revert; `None` if there is nothing to undo.

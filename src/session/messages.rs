@@ -52,6 +52,8 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often (`true`) while their plot is visible, or less often (`false`).
     WatchEnergy(bool),
+    /// Add the cells of the tree at this depth to each frame, or the cells of the selected body; `None` for no cells.
+    ShowCells(Option<u32>),
     /// Set the interval between displayed frames. The interval limits the number of steps per frame.
     SetFrameInterval(Duration),
     /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
@@ -78,7 +80,7 @@ impl Command {
                 false
             }
             C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval(_) => false,
-            C::FrameTaken | C::Quit(_) => false,
+            C::ShowCells(_) | C::FrameTaken | C::Quit(_) => false,
         }
     }
 
@@ -99,6 +101,7 @@ impl Command {
             Self::FrameTaken
                 | Self::SetFrameInterval(_)
                 | Self::WatchEnergy(_)
+                | Self::ShowCells(_)
                 | Self::SetAutosaveFile(_)
                 | Self::AcknowledgeLoss
         )

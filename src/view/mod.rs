@@ -6,6 +6,7 @@
 
 mod bloom;
 mod camera;
+mod cells;
 mod cloud;
 mod exposure;
 mod field;

@@ -8,7 +8,7 @@ use glium::{Rect, Surface};
 
 use super::camera::Camera;
 use super::opengl::{is_software, scale};
-use super::{bloom, cloud, exposure, field, grid, points, spheres, stars, target, trails};
+use super::{bloom, cells, cloud, exposure, field, grid, points, spheres, stars, target, trails};
 use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
 use crate::base::look::{self, Look};
@@ -33,6 +33,7 @@ pub struct View {
     meter: exposure::Meter,
     bloom: bloom::Bloom,
     grid: grid::Grid,
+    cells: cells::Cells,
     /// Camera and size in pixels that were used to draw the light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
@@ -59,6 +60,7 @@ impl View {
             meter: exposure::Meter::new(context)?,
             bloom: bloom::Bloom::new(context)?,
             grid: grid::Grid::new(context)?,
+            cells: cells::Cells::new(context)?,
             drawn: None,
         })
     }
@@ -103,6 +105,7 @@ impl View {
         let is_same_kind = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
         let alike = is_same_kind && self.colours == Some(points.colours);
         (self.shape, self.colours) = (points.shape, Some(points.colours));
+        self.cells.upload(points.cells.as_ref())?;
         self.glow.weigh(&points.positions);
         self.field.upload(&points.image, alike)?;
         self.cloud.upload(points, value_range, alike)?;
@@ -162,6 +165,9 @@ impl View {
         self.target.paint(surface, (area, hidden), self.shape, &by)?;
         if self.look.grid {
             self.grid.draw(surface, area, camera, self.target.texture())?;
+        }
+        if self.look.cells {
+            self.cells.draw(surface, area, camera, self.target.texture())?;
         }
         Ok(())
     }

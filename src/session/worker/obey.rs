@@ -39,6 +39,7 @@ impl Worker {
             Command::StartStudy(study) => self.study(study)?,
             Command::StopStudy => {}
             Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
+            Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
             Command::SetFrameInterval(picture) => self.stepper.picture = picture,
             Command::AcknowledgeLoss => drop(self.unseen_losses.pop_front()),
             Command::FrameTaken => {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::measurements::Sums;
 use super::thread::Worker;
 use crate::base::bodies::Points;
+use crate::base::cells::CellRequest;
 use crate::base::error::Result;
 use crate::base::params::ChangeEffect;
 use crate::engine::tuning::Study;
@@ -31,6 +32,7 @@ impl Worker {
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
         let memory = self.publisher.take_memory();
+        self.request_cells();
         let pending = self.engine.publish(memory)?;
         if let Some(steps) = next {
             self.begin_burst(steps)?;
@@ -60,6 +62,7 @@ impl Worker {
         let stats = Stats {
             read_ms: self.publisher.read_ms,
             selected: selected.map(|body| self.engine.complete_selected(body, &points.positions)),
+            cells: points.cells.as_ref().map(|cells| cells.counts),
             series: self.publisher.history.points(info.name, stats.generation),
             ..stats
         };
@@ -86,6 +89,12 @@ impl Worker {
         self.engine.config().running
             && self.measurements.rates.rates().steps_per_second > 0.0
             && probe.is_due(&self.engine.devices()[0], info)
+    }
+
+    /// Tells the engine which cells of the tree the next points contain.
+    fn request_cells(&mut self) {
+        let body = self.edits.selected;
+        self.engine.show_cells(self.publisher.cells.map(|depth| CellRequest { depth, body }));
     }
 
     fn colours(&mut self) -> u64 {
@@ -197,6 +206,7 @@ impl Worker {
             }
             None => Purpose::Picture(Box::new(self.engine.snapshot()?)),
         };
+        self.request_cells();
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = Points { colours: self.colours(), ..points };
         self.notifier.send(Notice::Captured(Box::new(Capture { points, purpose })));

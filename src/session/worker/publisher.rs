@@ -15,6 +15,8 @@ pub(super) struct Publisher {
     pub is_stale: bool,
     /// Whether the values recorded during the last burst have yet to be added to the history.
     pub has_new_series: bool,
+    /// Depth of the tree's cells that frames contain; `None` for no cells.
+    pub cells: Option<u32>,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
     /// Current value of [`Points::colours`], and the generation and view parameters to which it belongs.
@@ -29,6 +31,7 @@ impl Publisher {
             screen_is_ready: true,
             is_stale: true,
             has_new_series: false,
+            cells: None,
             read_ms: 0.0,
             colours: (0, (0, ParamValues::default())),
             history: History::default(),
