@@ -47,5 +47,7 @@ void main() {
     vec2 aside = vec2(-along.y, along.x) / reach * (across * (width + 0.5)) * 2.0 / area;
     gl_Position = vec4(end.xy + aside * end.w, 0.0, end.w);
     int nth = int(role + 0.5);
-    tint = vec4(HUES[nth], opacity[nth] * clamp(distance / end.w, 0.25, 1.0));
+    // Far lines and short ones are fainter, so that crowded boxes do not cover the bodies.
+    float far = clamp(distance / end.w, 0.25, 1.0), short_ = clamp(reach / (24.0 * (width + 0.5)), 0.2, 1.0);
+    tint = vec4(HUES[nth], opacity[nth] * far * short_);
 }

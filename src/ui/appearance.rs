@@ -5,19 +5,34 @@ use egui::Button;
 use super::action::{Action, Collector};
 use super::fields::Fields;
 use super::jump;
-use super::widgets::{folded, shortcut_button, title, with_help};
+use super::model::Model;
+use super::widgets::{folded, note, shortcut_button, title, with_help};
+use crate::base::cells::{CellCounts, MOST_BOXES};
+use crate::base::format;
 use crate::base::look::Look;
 use crate::base::params::{ParamValues, Params};
 
+/// Keys of the settings that only variants with a tree use.
+const OF_TREES: &[&str] = &["cells", "cells_depth"];
+/// Reason why the settings of the tree's cells are disabled.
+const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
+
 /// Shows the Appearance section of the panel.
-pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
+pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
+    let Model { recipe, stats, .. } = *model;
+    let look = &mut *model.look;
+    let has_cells = recipe.is_some_and(|recipe| recipe.variant.has_cells);
     ui.add_space(10.0);
     let unfolds = jump::target(ui.ctx()).is_some_and(|key| ParamValues::collect(look).get(key).is_some());
     let help = "Colours, brightness, trails and camera of the picture; theme and text size of the window";
     folded(ui, out, ("picture", title(ui, "Appearance"), help), unfolds, |ui, out| {
         let default = Look::default();
         let defaults = ParamValues::collect(&mut default.clone());
-        look.visit(&mut Fields { ui, out, defaults: &defaults });
+        let disabled = (if has_cells { &[][..] } else { OF_TREES }, NO_TREE);
+        look.visit(&mut Fields { ui, out, defaults: &defaults, disabled });
+        if let Some(text) = stats.cells.and_then(|counts| limit(look, &counts)) {
+            note(ui, &text);
+        }
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let reset = ui.add_enabled(*look != default, Button::new("↺ Reset appearance"));
@@ -29,4 +44,13 @@ pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
             shortcut_button(ui, out, ("reset view", "Reset camera"), Action::ResetView);
         });
     });
+}
+
+/// Returns a note that says which depth is shown, if the depth in `look` has too many cells to draw.
+fn limit(look: &Look, counts: &CellCounts) -> Option<String> {
+    let is_cut = counts.walk.is_none() && (counts.depth as f32) < look.cells_depth;
+    is_cut.then(|| {
+        let (depth, most) = (counts.depth, format::count(MOST_BOXES as u64));
+        format!("Cells of depth {depth} are shown: deeper ones are more than {most}")
+    })
 }

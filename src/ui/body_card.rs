@@ -1,6 +1,6 @@
 //! Card with the properties of the selected body, and controls for editing the body.
 
-use egui::{Align2, Button, RichText, vec2};
+use egui::{Align2, Button, Color32, RichText, vec2};
 
 use super::action::{Action, Collector};
 use super::model::Model;
@@ -8,6 +8,7 @@ use super::numbers::live_number;
 use super::theme;
 use super::widgets::{button, shortcut_button};
 use crate::base::bodies::FINITE_LIMIT;
+use crate::base::cells::{MOST_BOXES, WalkCounts};
 use crate::base::edit::{Edit, SelectedBody};
 use crate::base::format;
 
@@ -25,6 +26,9 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
             egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
                 editable(ui, &selected, out);
                 derived(ui, &selected);
+                if let Some(walk) = model.stats.cells.and_then(|counts| counts.walk) {
+                    walked(ui, &walk);
+                }
             });
         });
         ui.add_space(4.0);
@@ -81,6 +85,27 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
         format::significant(selected.energy, 4),
         "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity",
     );
+}
+
+/// Shows the counts of the tree walk that computes the selected body's acceleration, in the colours of the cells.
+fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
+    let most = format::count(MOST_BOXES as u64);
+    let [opened, taken, plain] = theme::of_cells(ui);
+    let mut row = |label: &str, count: usize, color: Color32, help: &str| {
+        let help = format!("{help}. The picture shows at most {most} cells, the largest first");
+        ui.label(label).on_hover_text(&help);
+        let value = RichText::new(format::count(count as u64)).monospace().color(color);
+        ui.label(value).on_hover_text(&help);
+        ui.end_row();
+    };
+    row(
+        "Cells opened",
+        walk.opened,
+        opened,
+        "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours",
+    );
+    row("Cells taken", walk.taken, taken, "Cells of the tree that acted as a whole, instead of their bodies");
+    row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
 }
 
 fn number(ui: &mut egui::Ui, out: &mut Collector, (label, key): (&str, &str), value: f32) -> Option<f32> {

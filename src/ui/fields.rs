@@ -15,12 +15,18 @@ pub(super) struct Fields<'a> {
     pub ui: &'a mut egui::Ui,
     pub out: &'a mut Collector,
     pub defaults: &'a ParamValues,
+    /// Keys of parameters that are disabled at present, and the reason, which their tooltips show.
+    pub disabled: (&'a [&'a str], &'a str),
 }
 
 impl Visitor for Fields<'_> {
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale) {
-        let (help, default) = (help(info), self.defaults.float(info.key).unwrap_or(*value));
-        slider_row(self.ui, self.out, (info.key, info.label, &help), (value, default), (range, scale));
+        let (help, default) = (self.help(info), self.defaults.float(info.key).unwrap_or(*value));
+        let is_enabled = self.is_enabled(info);
+        let Self { ui, out, .. } = self;
+        ui.add_enabled_ui(is_enabled, |ui| {
+            slider_row(ui, out, (info.key, info.label, &help), (value, default), (range, scale));
+        });
     }
 
     fn flag(&mut self, info: &Info, value: &mut bool) {
@@ -57,11 +63,27 @@ impl Fields<'_> {
         read: impl FnOnce(ParamValue) -> Option<T>,
         add: impl FnOnce(&mut egui::Ui, &mut Collector, (&Response, &str), &mut T),
     ) {
-        let (help, default) = (help(info), self.defaults.get(info.key).and_then(read).unwrap_or(*value));
+        let (help, default) = (self.help(info), self.defaults.get(info.key).and_then(read).unwrap_or(*value));
         let texts = (info.key, info.label, &*help);
-        resettable(self.ui, self.out, texts, value, default, |ui, out, label, value| {
-            add(ui, out, (label, &help), value);
+        let is_enabled = self.is_enabled(info);
+        let Self { ui, out, .. } = self;
+        ui.add_enabled_ui(is_enabled, |ui| {
+            resettable(ui, out, texts, value, default, |ui, out, label, value| {
+                add(ui, out, (label, &help), value);
+            });
         });
+    }
+
+    fn is_enabled(&self, info: &Info) -> bool {
+        !self.disabled.0.contains(&info.key)
+    }
+
+    /// Returns a parameter's tooltip. If the parameter is disabled, the tooltip starts with the reason.
+    fn help(&self, info: &Info) -> String {
+        match self.is_enabled(info) {
+            true => help(info),
+            false => format!("{}\n\n{}", self.disabled.1, help(info)),
+        }
     }
 }
 

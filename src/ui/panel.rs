@@ -39,7 +39,7 @@ pub(super) fn show(
             playback::show(ui, model, export.filming.is_some(), out);
             scene(ui, model, out);
             brush.show_rows(ui, model, out);
-            appearance::show(ui, model.look, out);
+            appearance::show(ui, model, out);
             kernel_section::show(ui, model, (measurement, kernels), out);
             devices(ui, model, out);
             parameters(ui, model.config, out);
@@ -187,7 +187,7 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 fn parameters(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     let defaults = config.mode.info().mode_for(&config.start).values();
     section(ui, "Parameters");
-    config.mode.visit(&mut Fields { ui, out, defaults: &defaults });
+    config.mode.visit(&mut Fields { ui, out, defaults: &defaults, disabled: (&[], "") });
     ui.add_space(4.0);
     let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
     let reset = with_help(reset, "Set every parameter to the scene's default");

@@ -92,6 +92,12 @@ pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
+/// Returns the colours for the counts of opened cells, of taken cells, and of pairs: text in the hues of `shaders/cells.vert`.
+pub(super) fn of_cells(ui: &egui::Ui) -> [Color32; 3] {
+    let colours = of(ui);
+    [colours.warning, colours.accent, colours.strong]
+}
+
 /// Returns the colours for markers over the picture: those of the dark theme, because the picture is always dark.
 pub(super) fn on_picture() -> &'static Colours {
     &DARK

@@ -96,7 +96,7 @@ pub(super) fn row(
             // Clickable, but without keyboard focus: the Tab key must skip labels.
             ui.add(Label::new(RichText::new(label).color(theme::of(ui).text)).truncate().sense(Sense::CLICK))
         });
-        let label = label.inner.on_hover_text(help);
+        let label = with_help(label.inner, help);
         add(ui, &label);
         label
     });
@@ -248,7 +248,7 @@ pub(super) fn labelled_checkbox(
     let checkbox = checkbox(ui, on, "");
     let enabled = checkbox.enabled();
     checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
-    let checkbox = checkbox.on_hover_text(help);
+    let checkbox = with_help(checkbox, help);
     out.record(key, &checkbox);
     jump::reveal(key, &checkbox);
 }
