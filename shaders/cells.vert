@@ -48,6 +48,6 @@ void main() {
     gl_Position = vec4(end.xy + aside * end.w, 0.0, end.w);
     int nth = int(role + 0.5);
     // Far lines and short ones are fainter, so that crowded boxes do not cover the bodies.
-    float far = clamp(distance / end.w, 0.25, 1.0), short_ = clamp(reach / (24.0 * (width + 0.5)), 0.2, 1.0);
+    float far = clamp(distance / end.w, 0.25, 1.0), short_ = clamp(reach / (40.0 * (width + 0.5)), 0.15, 1.0);
     tint = vec4(HUES[nth], opacity[nth] * far * short_);
 }

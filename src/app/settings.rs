@@ -178,6 +178,12 @@ mod tests {
         let mut again = Look::default();
         preferences(&kept).apply(&mut again, &none);
         assert_eq!(again, look);
+        let mut cells = look.clone();
+        params::set(&mut cells, "cells", "on").unwrap();
+        params::set(&mut cells, "cells_depth", "6").unwrap();
+        let mut again_with_cells = Look::default();
+        preferences(&Preferences::default().look(&cells)).apply(&mut again_with_cells, &none);
+        assert_eq!(again_with_cells, cells);
         // An override may equal the default.
         for text in ["3", "0"] {
             let mut asked = Look::default();

@@ -6,7 +6,7 @@ use super::action::{Action, Collector};
 use super::fields::Fields;
 use super::jump;
 use super::model::Model;
-use super::widgets::{folded, note, shortcut_button, title, with_help};
+use super::widgets::{folded, shortcut_button, title, with_help};
 use crate::base::cells::{CellCounts, MOST_BOXES};
 use crate::base::format;
 use crate::base::look::Look;
@@ -29,10 +29,9 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         let default = Look::default();
         let defaults = ParamValues::collect(&mut default.clone());
         let disabled = (if has_cells { &[][..] } else { OF_TREES }, NO_TREE);
-        look.visit(&mut Fields { ui, out, defaults: &defaults, disabled });
-        if let Some(text) = stats.cells.and_then(|counts| limit(look, &counts)) {
-            note(ui, &text);
-        }
+        let limit = stats.cells.and_then(|counts| limit(look, &counts));
+        let note = limit.as_ref().map(|text| ("cells_depth", &**text));
+        look.visit(&mut Fields { ui, out, defaults: &defaults, disabled, note });
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let reset = ui.add_enabled(*look != default, Button::new("↺ Reset appearance"));

@@ -7,7 +7,7 @@ use egui::Response;
 use super::action::Collector;
 use super::numbers::slider_row;
 use super::swatches;
-use super::widgets::{Chip, chips, labelled_checkbox, resettable};
+use super::widgets::{Chip, chips, labelled_checkbox, note, resettable};
 use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
 
 /// A [`Visitor`] that shows a row for each parameter, with a control that changes its value.
@@ -17,6 +17,8 @@ pub(super) struct Fields<'a> {
     pub defaults: &'a ParamValues,
     /// Keys of parameters that are disabled at present, and the reason, which their tooltips show.
     pub disabled: (&'a [&'a str], &'a str),
+    /// Key of a numeric parameter, and a note to show below its row.
+    pub note: Option<(&'a str, &'a str)>,
 }
 
 impl Visitor for Fields<'_> {
@@ -27,6 +29,9 @@ impl Visitor for Fields<'_> {
         ui.add_enabled_ui(is_enabled, |ui| {
             slider_row(ui, out, (info.key, info.label, &help), (value, default), (range, scale));
         });
+        if let Some((_, text)) = self.note.filter(|(key, _)| *key == info.key) {
+            note(ui, text);
+        }
     }
 
     fn flag(&mut self, info: &Info, value: &mut bool) {

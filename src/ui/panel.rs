@@ -187,7 +187,7 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 fn parameters(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     let defaults = config.mode.info().mode_for(&config.start).values();
     section(ui, "Parameters");
-    config.mode.visit(&mut Fields { ui, out, defaults: &defaults, disabled: (&[], "") });
+    config.mode.visit(&mut Fields { ui, out, defaults: &defaults, disabled: (&[], ""), note: None });
     ui.add_space(4.0);
     let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
     let reset = with_help(reset, "Set every parameter to the scene's default");

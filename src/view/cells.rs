@@ -88,7 +88,7 @@ impl Cells {
             width: WIDTH * scale(area.height).max(0.7),
             distance: camera.distance,
             near: camera.near(),
-            opacity: [opacity(level, 0.8), opacity(opened, 0.9), opacity(taken, 1.2)],
+            opacity: [opacity(level, 0.7), opacity(opened, 0.55), opacity(taken, 0.8)],
         };
         let parameters = DrawParameters { viewport: Some(area), blend: OVER, ..Default::default() };
         // Instancing is part of OpenGL 3.3.

@@ -163,6 +163,25 @@ fn the_accuracy_of_each_variant_is_told() {
 }
 
 #[test]
+fn frames_have_cells_while_they_are_asked_for() {
+    let tree = Config { running: false, variant: gravity().variant("tree"), ..small() };
+    let mut watched = Watched::new(tree.clone());
+    let first = watched.frame();
+    assert_eq!((first.points.cells, first.stats.cells), (None, None));
+    watched.session.send(Command::ShowCells(Some(2)));
+    let frame = watched.frame_where(|frame| frame.points.cells.is_some());
+    let cells = frame.points.cells.unwrap();
+    assert_eq!((frame.stats.cells, cells.counts.depth), (Some(cells.counts), 2));
+    watched.session.send(Command::Select(Some(3)));
+    let walk = |frame: &Frame| frame.stats.cells.and_then(|counts| counts.walk);
+    assert!(walk(&watched.frame_where(|frame| walk(frame).is_some())).unwrap().pairs > 0);
+    watched.configure(&Config { variant: gravity().variant("vector"), ..tree });
+    watched.frame_where(|frame| frame.stats.variant == "vector" && frame.points.cells.is_none());
+    watched.session.send(Command::ShowCells(None));
+    watched.frame_where(|frame| frame.stats.cells.is_none());
+}
+
+#[test]
 fn a_single_step_is_judged_while_it_pauses() {
     let mut watched = Watched::new(Config { running: false, ..small() });
     assert_eq!(watched.frame().stats.relative_error, None);

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use gravitile::base::bodies::{Points, Shape};
+use gravitile::base::cells::Cells;
 use gravitile::base::look::{Look, Palette};
 use gravitile::base::params::{self, Choice};
 use gravitile::engine::Engine;
@@ -11,6 +12,8 @@ use gravitile::engine::config::Config;
 use gravitile::modes;
 use gravitile::view::{self, Camera, Canvas, View, middle};
 use image::RgbImage;
+
+use crate::support::{self, gravity, scene};
 
 const SIZE: (u32, u32) = (320, 200);
 const ASPECT: f32 = 1.6;
@@ -250,6 +253,58 @@ fn the_grid_lies_in_its_plane_and_axes_have_their_colours() {
 }
 
 #[test]
+fn cells_are_thin_boxes_behind_the_bodies() {
+    let corners = |half: f32| [[-half; 3], [half; 3]];
+    let ball = bodies(&[([0.0; 3], 0.1)]);
+    let with = |cells: Cells| Points { cells: Some(cells), ..ball.clone() };
+    let camera = Camera { yaw: 0.3, pitch: 0.2, ..front() };
+    let picture = |points: &Points, on| draw(points, &camera, &[("cells", on)]);
+    let without = picture(&ball, "on");
+    let level = with(Cells { level: vec![corners(0.5), corners(0.25)], ..Cells::default() });
+    assert!(picture(&level, "off") == without, "the look turns them off");
+    let mut totals = Vec::new();
+    for cells in [
+        Cells { level: vec![corners(0.5)], ..Cells::default() },
+        Cells { opened: vec![corners(0.5)], ..Cells::default() },
+        Cells { taken: vec![corners(0.5)], ..Cells::default() },
+    ] {
+        let seen = picture(&with(cells), "on");
+        let changed: Vec<_> = seen.pixels().zip(without.pixels()).filter(|(a, b)| a != b).collect();
+        let share = changed.len() as f64 / seen.pixels().len() as f64;
+        assert!((0.005..0.06).contains(&share), "{share} of the picture");
+        let sum = |channel: usize| {
+            changed.iter().map(|(a, b)| i64::from(a.0[channel]) - i64::from(b.0[channel])).sum::<i64>()
+        };
+        totals.push([0, 1, 2].map(sum));
+    }
+    let [_, [red, _, little], [least, _, blue]] = totals[..] else { panic!("{totals:?}") };
+    assert!(red > 2 * little && blue > 2 * least, "opened cells are orange, taken ones blue: {totals:?}");
+    // A camera inside a box sees edges in front of it only, and no streaks from those behind it.
+    let inside = Camera { distance: 0.1, ..camera.clone() };
+    let around = with(Cells { level: vec![corners(3.0)], ..Cells::default() });
+    let [seen, dark] = [around, ball.clone()].map(|points| draw(&points, &inside, &[("cells", "on")]));
+    let share =
+        seen.pixels().zip(dark.pixels()).filter(|(a, b)| a != b).count() as f64 / seen.pixels().len() as f64;
+    assert!((0.001..0.06).contains(&share), "{share} of the picture");
+}
+
+#[test]
+fn a_picture_of_a_tree_shows_its_cells() {
+    for variant in ["tree", "vector"] {
+        let config = Config { variant: gravity().variant(variant), ..scene("plummer", Some(2000), &[]) };
+        let mut engine = support::engine(config);
+        let looks = [("cells", "off"), ("cells", "on")].map(|words| look(&[words]));
+        let pictures = looks.map(|look| {
+            engine.show_cells(look.cells_for(None));
+            let (points, _) = engine.publish(Points::default()).unwrap().wait().unwrap();
+            assert_eq!(points.cells.is_some(), look.cells && variant == "tree");
+            film(&[points], &front(), &look)
+        });
+        assert_eq!(pictures[0] != pictures[1], variant == "tree");
+    }
+}
+
+#[test]
 fn every_palette_colours_low_and_high() {
     for (palette, opt) in Palette::OPTIONS {
         for value in [0.0, 0.3, 0.5, 1.0] {
@@ -329,7 +384,7 @@ fn engine(mode: &str, scene: &str, colour: &str, steps: u32) -> Engine {
     config.select_scene(info.scene(scene).unwrap());
     config.bodies = Some(400);
     params::set(config.mode.as_mut(), "colour", colour).unwrap();
-    let mut engine = crate::support::engine(config);
+    let mut engine = support::engine(config);
     engine.run(steps, |_| ()).unwrap();
     engine
 }

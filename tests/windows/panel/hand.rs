@@ -1,6 +1,7 @@
 //! Tests the mouse tools and the card with the selected body.
 
 use super::*;
+use gravitile::base::cells::{CellCounts, WalkCounts};
 
 fn body(body: usize) -> SelectedBody {
     SelectedBody {
@@ -25,6 +26,13 @@ pub(super) fn holding() -> Window {
 fn the_card_tells_what_there_is_to_tell() {
     let mut window = holding();
     for text in ["Body 41", "Mass", "Velocity x", "Position", "Acceleration", "5.000", "-1.500"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    assert!(window.query_by_label("Cells opened").is_none());
+    let walk = WalkCounts { opened: 163, taken: 1577, pairs: 951, ..WalkCounts::default() };
+    window.state_mut().stats.cells = Some(CellCounts { depth: 4, boxes: 1740, walk: Some(walk) });
+    window.run();
+    for text in ["Cells opened", "163", "Cells taken", "1\u{2009}577", "Pairs", "951"] {
         assert!(window.query_by_label(text).is_some(), "{text}");
     }
     window.state_mut().stats.selected = None;

@@ -1,11 +1,14 @@
 //! Tests the panel's section for drawing: controls, shortcuts, colours and the size of pictures.
 
 use super::*;
+use gravitile::base::cells::{CellCounts, WalkCounts};
 use gravitile::base::look::{Palette, Size, Theme};
 use gravitile::base::params::{Choice, ParamValues, Params};
 
+/// Opens a window with the appearance settings. The variant has a tree, so that all of them are enabled.
 fn unfolded() -> Window {
     let mut window = open(MODES[0]);
+    window.state_mut().config.variant = MODES[0].variant("tree");
     click(&mut window, Role::Button, "Appearance");
     window
 }
@@ -45,6 +48,35 @@ fn every_row_can_be_set_and_all_can_be_reset() {
     }
     click(&mut window, Role::Button, "↺ Reset appearance");
     assert_eq!(window.state().look, Look::default());
+}
+
+#[test]
+fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
+    let mut window = unfolded();
+    let is_disabled = |window: &Window| {
+        let switch =
+            window.get_by_role_and_label(Role::CheckBox, "Tree cells").accesskit_node().is_disabled();
+        let slider = window.get_by_role_and_label(Role::Slider, "Cell depth").accesskit_node().is_disabled();
+        [switch, slider]
+    };
+    assert_eq!(is_disabled(&window), [false; 2]);
+    let told = "Cells of depth 3 are shown: deeper ones are more than 8\u{2009}192";
+    for (depth, walk, is_told) in [(4, None, false), (3, None, true), (3, Some(WalkCounts::default()), false)]
+    {
+        window.state_mut().stats.cells = Some(CellCounts { depth, boxes: 5, walk });
+        window.run();
+        assert_eq!(window.query_by_label(told).is_some(), is_told, "depth {depth} of 4, {walk:?}");
+    }
+    for variant in MODES[0].variants {
+        window.state_mut().config.variant = Some(variant);
+        window.run();
+        assert_eq!(is_disabled(&window), [!variant.has_cells; 2], "{}", variant.name);
+    }
+    window.state_mut().config.variant = MODES[0].variant("vector");
+    let at = window.get_by_role_and_label(Role::CheckBox, "Tree cells").rect().center();
+    window.hover_at(at);
+    window.run_steps(60);
+    assert!(window.query_by_label_contains("has no tree").is_some(), "the tooltip says why");
 }
 
 #[test]
