@@ -21,7 +21,9 @@ bool is_finite(float x)
 #define COLOUR_ACCELERATION 2
 #define COLOUR_ORIGIN 3
 #define COLOUR_HEIGHT 4
-#define COLOUR_HIT 5
+#define COLOUR_HIT 5 // asteroids
+#define COLOUR_COST 5 // gravity
+#define COLOUR_NONE 6 // gravity: one value for all bodies
 #define HELD_OUT (-FLT_MAX)
 
 // Returns a·b, rounded separately. With -cl-mad-enable a compiler may fuse a product with the sum that uses it. This

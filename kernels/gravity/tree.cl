@@ -358,7 +358,8 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
 
 // Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids; or with POTENTIAL, the potentials
 // divided by -G and the body's mass.
-// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
+// The fourth number of a sum is the number of bodies and cells that act on the body. `work` counts pairs of bodies, cells on
+// bodies, cells on expansions, and tests of cells.
 TASK void walk(const uint n, const uint stride, const uint cell_stride, const float opening, const float far_share,
                const float eps2, __global const float *bodies, __global const uint *ids, __global const float *cells,
                __global const uint *links, RESULTS, __global uint4 *work)
@@ -417,12 +418,14 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
         set_sums[k] = sum_of(terms[k]);
     // Cells that the set had no room for; each group opens them.
     const uint rest_head = queue.head, rest_tail = leaf_root ? queue.head : queue.tail;
+    const uint far_of_set = done.z;
 
     for (uint first = begin; first < end; first += GROUP) {
         const uint past = min(end, first + GROUP);
         const Target t = target_of(first, past, bodies, stride, opening);
         Group group;
         group.first = first;
+        const uint4 before = done;
 #pragma unroll
         for (uint k = 0; k < VECTORS; ++k) {
             const int16 inside = LANE < (int16)((int)(past - first) - 16 * (int)k);
@@ -502,6 +505,8 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
         attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
         done.x += (past - first) * attract_to_leaves(&group, bodies, stride, near, near_count, eps2);
         expand(&far, far.count, &t, eps2, terms);
+        const uint4 own_work = done - before;
+        const float cost = far_of_set + own_work.z + (own_work.x + own_work.y) / (past - first);
         float own_sums[TERMS];
         for (uint k = 0; k < TERMS; ++k)
             own_sums[k] = sum_of(terms[k]);
@@ -519,7 +524,7 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
 #ifdef POTENTIAL
                 phi[id] = real_of(potential[lane]);
 #else
-                sums[id] = (float4)(ax[lane], ay[lane], az[lane], 0.0f);
+                sums[id] = (float4)(ax[lane], ay[lane], az[lane], cost);
 #endif
             }
         }

@@ -1,6 +1,6 @@
 //! Tests the gravity variant `tree`: forces, potential, reproducible bits, and bodies that are hard to sort.
 
-use gravitile::base::bodies::Bodies;
+use gravitile::base::bodies::{Bodies, Points};
 use gravitile::base::cells::{CellRequest, Cells, Corners, MOST_BOXES};
 use gravitile::base::params;
 use gravitile::compute::Device;
@@ -348,12 +348,14 @@ fn the_walk_of_a_body_is_that_of_the_kernel_on_a_gpu() {
 #[test]
 fn looking_at_cells_changes_no_step() {
     for integrator in ["leapfrog", "euler"] {
-        let config = tree(scene("galaxy", Some(3000), &[]), &[("integrator", integrator)]);
+        let set = [("integrator", integrator), ("colour", "cost")];
+        let config = tree(scene("galaxy", Some(3000), &[]), &set);
         let [right, watched] = [false, true].map(|watches| {
             let mut engine = Engine::new(cpu(), config.clone()).unwrap();
             for _ in 0..4 {
                 if watches {
                     cells(&mut engine, 5, Some(17));
+                    engine.publish(Points::default()).unwrap().wait().unwrap();
                 }
                 engine.run(2, |_| {}).unwrap();
             }
@@ -371,4 +373,33 @@ fn only_variants_with_cells_have_cells() {
         let found = engine.cells(CellRequest { depth: 2, body: None }).unwrap();
         assert_eq!(found.is_some(), variant.has_cells, "{}", variant.name);
     }
+}
+
+fn the_colour_cost_counts_bodies_and_cells(device: &Device) {
+    for steps in [0, 2] {
+        let mut engine =
+            Engine::new(device.clone(), tree(scene("galaxy", Some(3000), &[]), &[("colour", "cost")]))
+                .unwrap();
+        engine.run(steps, |_| {}).unwrap();
+        let (points, _) = engine.publish(Points::default()).unwrap().wait().unwrap();
+        let (mut off, mut all) = (0.0, 0.0);
+        for body in (0..3000).step_by(37) {
+            let walk = cells(&mut engine, 0, Some(body)).counts.walk.unwrap();
+            let right = (walk.pairs + walk.taken) as f32;
+            (off, all) = (off + (points.values[body] - right).abs(), all + right);
+        }
+        // After a step, the next walk judges cells by newer accelerations.
+        let most = if steps == 0 { 1e-3 } else { 0.05 };
+        assert!(off <= most * all, "{steps} steps: off by {off} of {all}");
+    }
+}
+
+#[test]
+fn the_colour_cost_counts_bodies_and_cells_on_the_cpu() {
+    the_colour_cost_counts_bodies_and_cells(&cpu());
+}
+
+#[test]
+fn the_colour_cost_counts_bodies_and_cells_on_a_gpu() {
+    gpu().iter().for_each(the_colour_cost_counts_bodies_and_cells);
 }

@@ -126,5 +126,7 @@ choice! {
         Origin = "origin",
         /// Height of each body above the plane z = 0.
         Height = "height",
+        /// Number of bodies and cells that act on each body. It differs between bodies only with the variant `tree`.
+        Cost = "cost",
     }
 }

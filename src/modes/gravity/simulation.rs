@@ -2,7 +2,7 @@
 
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
-use super::solver::{Builder, CellPass, PotentialPass, Setup, Solver, softening_defines};
+use super::solver::{Builder, PotentialPass, Setup, Solver, TreePass, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::base::cells::{CellRequest, Cells};
@@ -71,6 +71,8 @@ pub(super) struct Burst {
     pub(super) evaluates: bool,
 }
 
+/// Colour number that gives all bodies the same value; must match `kernels/prelude.cl`.
+const NO_COLOUR: usize = 6;
 /// Relative energy error of one body in one step above which a warning about close encounters is shown.
 const WORRYING_SHARE: f64 = 0.1;
 /// Warning text, shown when the time step is too long for a close encounter between bodies.
@@ -220,15 +222,24 @@ impl Simulation for GravitySimulation {
             while self.advance()? {}
             self.known.a_is_there = true;
         }
-        let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
-        let args = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32), x, v, a];
+        let [x, v, mut a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
+        let mut shown = colour.index();
+        if colour == Colour::Cost {
+            let Gravity { eps, opening, .. } = self.params;
+            let pass = TreePass { eps2: eps * eps, opening, x };
+            match self.solver.costs(&mut self.reduction.lane, &pass)? {
+                Some(costs) => a = costs.into(),
+                None => shown = NO_COLOUR,
+            }
+        }
+        let args = [Arg::Uint(self.count as u32), Arg::Uint(shown as u32), x, v, a];
         self.packed.publish(&mut self.lane, &args, points, Shape::Glow)
     }
 
     fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
         let Gravity { eps, opening, .. } = self.params;
-        let pass = CellPass { request, eps2: eps * eps, opening, x: (&self.x[0]).into() };
-        self.solver.cells(&mut self.reduction.lane, &pass)
+        let pass = TreePass { eps2: eps * eps, opening, x: (&self.x[0]).into() };
+        self.solver.cells(&mut self.reduction.lane, &pass, request)
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {

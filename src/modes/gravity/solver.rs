@@ -7,7 +7,7 @@ use super::step::{Step, step_defines};
 use crate::base::bodies::Bodies;
 use crate::base::cells::{CellRequest, Cells};
 use crate::base::error::Result;
-use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program, Rows};
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
 /// Algorithm that evaluates forces and advances bodies. Each family of kernel variants has an implementation.
@@ -31,7 +31,14 @@ pub(super) trait Solver {
 
     /// Returns the cells of the solver's tree of the bodies, or `None` if the solver has no tree. Waits for the device.
     /// Must be called between passes, and does not change what later passes compute.
-    fn cells(&mut self, _lane: &mut Lane, _pass: &CellPass) -> Result<Option<Cells>> {
+    fn cells(&mut self, _lane: &mut Lane, _pass: &TreePass, _request: CellRequest) -> Result<Option<Cells>> {
+        Ok(None)
+    }
+
+    /// Returns a buffer in which the fourth number of each row is the number of bodies and cells that act on a body, or
+    /// `None` if it is the same for all bodies. Must be called between passes, and may queue a walk of the tree, which does not
+    /// change what later passes compute.
+    fn costs(&mut self, _lane: &mut Lane, _pass: &TreePass) -> Result<Option<&Buffer<[f32; 4]>>> {
         Ok(None)
     }
 
@@ -103,9 +110,8 @@ pub(super) struct PotentialPass<'a> {
     pub phi: Arg<'a>,
 }
 
-/// A request for cells of the tree, with what the tree depends on.
-pub(super) struct CellPass<'a> {
-    pub request: CellRequest,
+/// Inputs for building and walking a tree without a step.
+pub(super) struct TreePass<'a> {
     /// Square of the softening length.
     pub eps2: f32,
     /// The parameter `opening`, which determines the accuracy of approximate variants.

@@ -170,7 +170,7 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 
 // Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids; or with POTENTIAL, their
 // potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are
-// then accepted by their angle alone. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
+// then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk(const uint chunks, const uint stride, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
@@ -225,7 +225,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
         for (uint k = 0; k < TERMS; ++k)
             s[k] = 0.0f;
 
-        uint far_count = 0, mid_count = 0, near_count = 0;
+        uint far_count = 0, mid_count = 0, near_count = 0, cost = 0;
         int height = 1;
         if (lane == 0)
             stack[0] = 0;
@@ -278,6 +278,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                     far_list[far_count + popcount(bits & before)] = id;
                 far_count += popcount(bits);
                 done.z += popcount(bits);
+                cost += popcount(bits);
                 sync_warp();
                 if (far_count >= WARP) {
                     const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
@@ -294,6 +295,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                     mid_list[mid_count + popcount(bits & before)] = id;
                 mid_count += popcount(bits);
                 done.y += popcount(bits) * size;
+                cost += popcount(bits);
                 sync_warp();
                 if (mid_count >= WARP) {
                     const uint cell = ROWS * mid_list[lane], rest = mid_list[lane + WARP];
@@ -314,6 +316,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                 bits &= bits - 1;
                 const uint from = shuffle_(first, from_lane, scratch), all = shuffle_(count, from_lane, scratch);
                 done.x += all * size;
+                cost += all;
                 for (uint o = 0; o < all; o += WARP) {
                     const uint some = min((uint)WARP, all - o);
                     if (lane < some)
@@ -377,7 +380,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
 #ifdef POTENTIAL
                 phi[id] = real_of(own.potential[k]);
 #else
-                sums[id] = (float4)(own.a[k], 0.0f);
+                sums[id] = (float4)(own.a[k], (float)cost);
 #endif
             }
         }

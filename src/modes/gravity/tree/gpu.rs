@@ -258,8 +258,8 @@ impl TreeKernels for GpuKernels {
     fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)> {
         let count = self.sets() + self.extra.read_at(0)? as usize;
         let ranges = self.groups.read_range(0, count)?;
-        let ranges = ranges.iter().map(|[first, size]| *first as usize..(first + size) as usize);
-        let own = ranges.filter(|range| range.contains(&place)).next_back().unwrap_or(place..place + 1);
+        let mut ranges = ranges.iter().map(|[first, size]| *first as usize..(first + size) as usize);
+        let own = ranges.find(|range| range.contains(&place)).unwrap_or(place..place + 1);
         Ok((None, Target::new(bodies, own, self.group.min(WARP), opening)))
     }
 }

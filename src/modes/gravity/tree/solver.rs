@@ -11,7 +11,7 @@ use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Progra
 use crate::modes::carried::list;
 use crate::modes::gravity::carried::LAST_SIZES;
 use crate::modes::gravity::parameters::Gravity;
-use crate::modes::gravity::solver::{CellPass, ForcePass, PotentialPass, Setup, Solver, softening_defines};
+use crate::modes::gravity::solver::{ForcePass, PotentialPass, Setup, Solver, TreePass, softening_defines};
 use crate::modes::gravity::step::step_defines;
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
@@ -27,11 +27,14 @@ pub(in crate::modes::gravity) struct Tree {
     recipe: Recipe,
     params: Gravity,
     bodies: usize,
-    /// Accelerations, without the factor G, of the bodies for which this device walked the tree.
+    /// Accelerations, without the factor G, of the bodies for which this device walked the tree. The fourth number is the
+    /// number of bodies and cells that act on the body.
     sums: Buffer<[f32; 4]>,
     /// Accelerations of this device's own bodies, as computed by the other devices; `stride` entries per device.
     others: Buffer<[f32; 4]>,
     stride: usize,
+    /// Whether `sums` has the costs of all bodies, from the last walk for a step.
+    has_costs: bool,
     /// Whether `last` contains the magnitudes of earlier accelerations.
     is_known: bool,
     /// Magnitudes of the last accelerations, without the factor G; `spare` receives magnitudes that are not needed.
@@ -68,6 +71,7 @@ impl Tree {
             sums: Buffer::new(device, bodies)?,
             others: Buffer::new(device, stride * (recipes.len() - 1))?,
             stride,
+            has_costs: false,
             is_known: false,
             last: Buffer::zeroed(device, bodies)?,
             spare: Buffer::new(device, bodies)?,
@@ -153,6 +157,7 @@ impl Solver for Tree {
             return self.finish(lane, pass, own.clone()).map(|()| range.end);
         }
         if range.start == self.share(0, pass.assignment).start {
+            self.has_costs = *of == 1;
             self.prepare(lane, pass.state[0], pass.eps2)?;
             if *of > 1 {
                 // The other devices compute the sums that stay zero here.
@@ -190,10 +195,10 @@ impl Solver for Tree {
         mean * done.len() as f64 / (self.bodies as f64).powi(2)
     }
 
-    fn cells(&mut self, lane: &mut Lane, pass: &CellPass) -> Result<Option<Cells>> {
+    fn cells(&mut self, lane: &mut Lane, pass: &TreePass, request: CellRequest) -> Result<Option<Cells>> {
         self.prepare(lane, pass.x, Arg::Float(pass.eps2))?;
         lane.finish()?;
-        let CellRequest { depth, body } = pass.request;
+        let CellRequest { depth, body } = request;
         let Some(body) = body.filter(|body| *body < self.bodies) else {
             let all = self.kernels.read_cells(Some(depth))?;
             let (level, depth) = all.at_depth(depth);
@@ -212,6 +217,17 @@ impl Solver for Tree {
         let taken = &walk.taken[..walk.taken.len().min(MOST_BOXES - opened.len())];
         let counts = CellCounts { depth, boxes: opened.len() + taken.len(), walk: walked };
         Ok(Some(Cells { level: Vec::new(), opened: all.boxes(opened), taken: all.boxes(taken), counts }))
+    }
+
+    fn costs(&mut self, lane: &mut Lane, pass: &TreePass) -> Result<Option<&Buffer<[f32; 4]>>> {
+        if !self.has_costs {
+            let eps2 = Arg::Float(pass.eps2);
+            self.prepare(lane, pass.x, eps2)?;
+            self.walk_all(lane, &self.walk, (&self.sums).into(), (eps2, pass.opening))?;
+            lane.flush()?;
+            self.has_costs = true;
+        }
+        Ok(Some(&self.sums))
     }
 
     fn carried(&self) -> Extra {
