@@ -415,7 +415,7 @@ fn bench_measures_the_scene_of_any_size_that_is_asked_for() {
     let folder = folder();
     let bench = "bench --bodies 300 --seconds 0.001 --repeats 1";
     let text = stdout(folder.path(), &format!("{bench} --json --variant naive --scene plummer"));
-    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
     let rows = report["rows"].as_array().unwrap();
     assert!(rows.len() == 1 && rows[0]["scene"] == "plummer" && rows[0]["mode"] == "gravity", "{text}");
     for (scene, told) in [("figure-eight", "has exactly 3 bodies"), ("plumer", "did you mean plummer?")] {
