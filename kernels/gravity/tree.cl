@@ -8,7 +8,7 @@
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
 // quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
 // group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far cell
-// is at least FAR_RADII radii of the group away, and its square at least FAR_SOFTENING eps². The host defines these constants.
+// is at least FAR_RADII radii of the group away, and its square at least far_softening eps². The host defines these constants.
 
 #define VECTORS (GROUP / 16)
 #define SETS (SET / GROUP)
@@ -39,9 +39,9 @@ typedef struct {
 } HandedCells;
 
 // Bodies that share a walk: the centre of their box, half its size, their largest distance from the centre, the largest
-// error that a cell may make, and the largest radius over distance of a cell.
+// error that a cell may make, the largest radius over distance of a cell, and the squared distance of far cells in eps².
 typedef struct {
-    float x, y, z, wx, wy, wz, radius, limit, angle;
+    float x, y, z, wx, wy, wz, radius, limit, angle, softening;
 } Target;
 
 // The field of far cells around a centre: derivatives of the potential of the orders 1 to 4, in units of the group's
@@ -131,7 +131,7 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
 #endif
     const float16 d2 = fma(dx, dx, fma(dy, dy, dz * dz)), away = root(d2);
     const float16 own = t->radius * away, other = radius * away;
-    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= FAR_SOFTENING * eps2)
+    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= t->softening * eps2)
         & (mass * away * away * (own * own) * fma(2.0f * other, other, own * own) <= far_share * t->limit);
     return v;
 }
@@ -352,7 +352,7 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
     const float radius = radius_of(begin, end, centre[0], centre[1], centre[2], bodies, stride);
     const bool known = opening >= 0.0f;
     const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius,
-        known ? opening * smallest_of(least) : INFINITY, known ? LARGEST_ANGLE : FIRST_ANGLE };
+        known ? opening * smallest_of(least) : INFINITY, known ? LARGEST_ANGLE : FIRST_ANGLE, far_softening(opening) };
     return t;
 }
 

@@ -53,7 +53,7 @@ impl Resolved {
 /// Returns the number of bodies, or the approximate number of cells, for `config`. Resolves `auto` to suit `device`.
 pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let work = &config.mode.info().work;
-    let auto = work.sizes(device.kind).auto;
+    let auto = config.mode.auto_count(device, config.variant);
     let most = max_bodies(device, config);
     // A scene with a fixed number of bodies ignores the number chosen for other scenes.
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
@@ -141,9 +141,10 @@ pub fn device_recipes(devices: &Devices, config: &Config, resolved: Resolved) ->
 
 /// Returns a copy of the mode in `config` that simulates backwards in time if `backwards` is true, otherwise forwards.
 pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>> {
+    let mode = config.mode_in_use();
     match backwards {
-        false => Ok(config.mode.clone()),
-        true => config.mode.backwards().map_err(|why| {
+        false => Ok(mode),
+        true => mode.backwards().map_err(|why| {
             Error::Invalid(format!("time cannot run backwards here: {}", why.trim_end_matches('.')))
         }),
     }

@@ -110,6 +110,12 @@ impl Config {
         self.start = scene.clone();
     }
 
+    /// Returns the mode with the parameters that the simulation uses: if `auto` selects the variant, with parameters that
+    /// make it accurate enough.
+    pub fn mode_in_use(&self) -> Box<dyn Mode> {
+        if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
+    }
+
     /// Returns the largest number of steps per frame that `auto` may choose if steps wait for the screen (no free run).
     pub fn pace(&self) -> u32 {
         let (_, watched) = self.mode.info().work.burst;

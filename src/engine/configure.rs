@@ -36,6 +36,9 @@ impl Engine {
         let resolved = self.resolve(&config, &devices[0].info)?;
         let begins = resolved.bodies != self.resolved.bodies || self.config.reseeds(&config);
         let (_, changed) = self.config.mode.values().changes(&config.mode.values());
+        // The parameters in use depend on the variant too.
+        let (_, in_use) = self.config.mode_in_use().values().changes(&config.mode_in_use().values());
+        let changed = changed.max(in_use);
         let rebuilds = resolved != self.resolved || moves || changed == Some(ChangeEffect::Rebuild);
         let effect = match left {
             Some(left) if is_other_mode => {

@@ -18,11 +18,11 @@ const VERSION: u32 = 1;
 /// Maximum size of the file `tuned.json`, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The fastest kernel settings for each device, driver, mode, variant and size class.
+/// The fastest kernel settings for each device, driver, mode, variant, accuracy and size class.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tuned(Arc<Vec<Winner>>);
 
-/// The fastest kernel settings for one device, driver, mode, variant and size class, as stored in the file.
+/// The fastest kernel settings for one device, driver, mode, variant, accuracy and size class, as stored in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Winner {
     device: String,
@@ -31,6 +31,9 @@ struct Winner {
     /// Size class of the measured scene: the number of bodies or cells, rounded to a power of two.
     bodies: usize,
     variant: String,
+    /// Accuracy that was asked for in the measurement; empty if the mode has no choice, or in old files.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    accuracy: String,
     /// Hash of the kernel's source, so that a changed kernel is tuned again.
     fingerprint: u64,
     work_group: usize,
@@ -59,9 +62,9 @@ fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
 }
 
 impl Winner {
-    /// Returns the device, driver, mode, size class and variant, which together identify an entry of `tuned.json`.
-    fn key(&self) -> (&str, &str, &str, usize, &str) {
-        (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
+    /// Returns the device, driver, mode, size class, variant and accuracy, which together identify an entry of `tuned.json`.
+    fn key(&self) -> (&str, &str, &str, usize, &str, &str) {
+        (&self.device, &self.driver, &self.mode, self.bodies, &self.variant, &self.accuracy)
     }
 
     /// Returns the stored kernel settings, or `None` if the kernel has changed or the device does not support them.
@@ -114,12 +117,13 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and their speed (in pairs per second) for `bodies` bodies, replacing older settings.
+    /// Stores kernel settings and their speed (in pairs per second) for `bodies` bodies and an accuracy (see
+    /// [`Mode::accuracy`]), replacing older settings.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
         mode: &'static ModeInfo,
-        bodies: usize,
+        (bodies, accuracy): (usize, &str),
         (recipe, pairs_per_second): (&Recipe, f64),
     ) {
         let new = Winner {
@@ -128,6 +132,7 @@ impl Tuned {
             mode: mode.name.to_owned(),
             bodies: class(bodies),
             variant: recipe.variant.name.to_owned(),
+            accuracy: accuracy.to_owned(),
             fingerprint: fingerprint(mode, recipe.variant),
             work_group: recipe.work_group,
             knobs: recipe.knobs().map(|(knob, value)| (knob.name.to_owned(), value)).collect(),
@@ -138,7 +143,8 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings for `bodies` bodies, of `variant` or of all variants if it is `None`.
+    /// Returns the fastest known kernel settings for `bodies` bodies, of `variant` or, if it is `None`, of all variants
+    /// that were measured with the accuracy of `mode`.
     pub fn recipe(
         &self,
         device: &DeviceInfo,
@@ -151,10 +157,18 @@ impl Tuned {
             (&winner.device, &winner.driver) == (&device.name, &device.driver)
                 && winner.mode == info.name
                 && winner.bodies == class(bodies)
-                && variant.is_none_or(|variant| variant.name == winner.variant)
+                && match variant {
+                    Some(variant) => variant.name == winner.variant,
+                    None => winner.accuracy == mode.accuracy(),
+                }
         };
         let mut meant: Vec<&Winner> = self.0.iter().filter(is_meant).collect();
-        meant.sort_by(|a, b| b.pairs_per_second.total_cmp(&a.pairs_per_second));
+        // Measurements with another accuracy come last.
+        let rank = |winner: &Winner| (winner.accuracy != mode.accuracy(), -winner.pairs_per_second);
+        meant.sort_by(|a, b| {
+            let ((a_differs, a_speed), (b_differs, b_speed)) = (rank(a), rank(b));
+            a_differs.cmp(&b_differs).then(a_speed.total_cmp(&b_speed))
+        });
         let recipes = meant.into_iter().filter_map(|winner| winner.recipe(device, info));
         recipes.into_iter().find(|recipe| variant.is_some() || mode.allows(recipe.variant))
     }

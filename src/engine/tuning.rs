@@ -35,6 +35,8 @@ pub struct Trial {
     pub recipe: Recipe,
     /// Number of bodies or cells in the measurement.
     pub bodies: usize,
+    /// Accuracy that the variants had to have; see [`Mode::accuracy`].
+    pub accuracy: &'static str,
     /// Speed in pairs or cells per second; [`crate::modes::Work`] defines how they are counted.
     pub pairs_per_second: f64,
     /// Whether the speed is only roughly known, because other settings are much faster or a step takes very long.
@@ -56,11 +58,13 @@ impl Trial {
     }
 }
 
-/// Stores the fastest settings of each kernel variant in `tuned`, ignoring rough measurements.
+/// Stores the fastest settings of each kernel variant for each number of bodies in `tuned`, ignoring rough measurements.
 pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
-    let thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
-    for Trial { recipe, bodies, pairs_per_second, .. } in Trial::best_of_each(&thorough) {
-        tuned.remember(device, mode, bodies, (&recipe, pairs_per_second));
+    let mut thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
+    // Faster settings replace slower ones of the same variant and number of bodies.
+    thorough.sort_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    for Trial { recipe, bodies, accuracy, pairs_per_second, .. } in thorough {
+        tuned.remember(device, mode, (bodies, accuracy), (&recipe, pairs_per_second));
     }
 }
 
@@ -118,7 +122,7 @@ impl<'a> Subject<'a> {
             bodies.positions.truncate(count);
             bodies.velocities.truncate(count);
         }
-        let mut mode = config.mode.clone();
+        let mut mode = config.mode.for_auto();
         mode.even();
         Self { device, mode, state }
     }
@@ -168,7 +172,8 @@ impl<'a> Subject<'a> {
                 step = step.min(time(simulation.as_mut(), steps)?);
             }
         }
-        Ok(Some(Trial { recipe, bodies, pairs_per_second: pairs / step, is_rough }))
+        let accuracy = self.mode.accuracy();
+        Ok(Some(Trial { recipe, bodies, accuracy, pairs_per_second: pairs / step, is_rough }))
     }
 }
 

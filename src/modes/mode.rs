@@ -194,6 +194,22 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant;
 
+    /// Returns the number of bodies or cells that `auto` selects for a device, if `variant` computes the steps, or the
+    /// variant that `auto` selects if it is `None`.
+    fn auto_count(&self, device: &DeviceInfo, _variant: Option<&'static Variant>) -> usize {
+        self.info().work.sizes(device.kind).auto
+    }
+
+    /// Returns the mode with the parameters that make each variant that `auto` may select accurate enough.
+    fn for_auto(&self) -> Box<dyn Mode> {
+        self.boxed()
+    }
+
+    /// Returns the name of the accuracy that the variants that `auto` selects must have; empty if there is no choice.
+    fn accuracy(&self) -> &'static str {
+        ""
+    }
+
     /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
         self.normal_error(variant).is_none_or(|error| error <= UNNOTICED)

@@ -28,10 +28,14 @@ fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
 /// The built-in gravity scenes. The default scene is first.
 pub static GRAVITY: LazyLock<Vec<Arc<Scene>>> = scenes![
     "galaxy",
+    "disc",
     "collision",
+    "merger",
     "milky-way-andromeda",
     "plummer",
     "cold-sphere",
+    "cold-collapse",
+    "cosmic-web",
     "cube",
     "ring",
     "solar-system",

@@ -402,4 +402,68 @@ fn the_colour_cost_counts_bodies_and_cells_on_the_cpu() {
 #[test]
 fn the_colour_cost_counts_bodies_and_cells_on_a_gpu() {
     gpu().iter().for_each(the_colour_cost_counts_bodies_and_cells);
+
+/// Checks the error of the forces that the tree computes with the default opening, in every scene of many bodies: at the
+/// start, and after `steps` steps.
+fn scenes_have_accurate_forces(bodies: usize, steps: u32, accuracy: &str, most: f64) {
+    let mut failures = Vec::new();
+    for start in gravity().scenes.iter().filter(|scene| scene.bodies.is_none()) {
+        let config = Config { variant: None, ..scene(&start.name, Some(bodies), &[("accuracy", accuracy)]) };
+        let mut engine = Engine::new(cpu(), config).unwrap();
+        assert_eq!(engine.resolved().recipe.variant.name, "tree");
+        for steps in [2, steps] {
+            engine.run(steps, |_| {}).unwrap();
+            let sample = engine.sample((0..400).map(|nth| nth * bodies / 400).collect()).unwrap().unwrap();
+            let error = relative_error(sample.collect::<Vec<_>>()).unwrap_or(0.0);
+            eprintln!("{} of {bodies} bodies after {steps} steps: {error:.1e}", start.name);
+            if error > most {
+                failures.push(format!("{}: {error:.1e}", start.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:?}");
+}
+
+#[test]
+fn auto_takes_an_opening_that_holds_the_accuracy_in_every_scene() {
+    scenes_have_accurate_forces(16_384, 3, "1e-3", 1e-3);
+    scenes_have_accurate_forces(16_384, 3, "1e-4", 1e-4);
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn auto_takes_an_opening_that_holds_the_accuracy_in_every_scene_of_many_bodies() {
+    scenes_have_accurate_forces(65_536, 100, "1e-3", 1e-3);
+    scenes_have_accurate_forces(65_536, 20, "1e-4", 1e-4);
+}
+
+#[test]
+fn auto_limits_the_opening_and_a_chosen_tree_does_not() {
+    let with = |variant: Option<&str>, opening| {
+        let config = Config {
+            variant: variant.and_then(|name| gravity().variant(name)),
+            ..scene("plummer", Some(8192), &[("opening", opening)])
+        };
+        error(&cpu(), config)
+    };
+    let fine = with(None, "0.003");
+    assert_eq!(with(None, "0.1"), fine);
+    let coarse = with(Some("tree"), "0.1");
+    assert!(coarse > 2.0 * fine, "{coarse:e} {fine:e}");
+    assert!(with(None, "0.0003") < 0.5 * fine);
+
+    // The opening changes at once when the variant does.
+    let mut config = scene("plummer", Some(8192), &[("opening", "0.1")]);
+    let mut engine = Engine::new(cpu(), config.clone()).unwrap();
+    let mut error = |config: &Config| {
+        engine.configure(config.clone()).unwrap();
+        engine.run(2, |_| {}).unwrap();
+        let sample = engine.sample((0..400).map(|nth| nth * 20).collect()).unwrap().unwrap();
+        relative_error(sample.collect::<Vec<_>>()).unwrap()
+    };
+    let by_auto = error(&config);
+    config.variant = gravity().variant("tree");
+    let by_hand = error(&config);
+    config.variant = None;
+    assert!(by_hand > 2.0 * by_auto && error(&config) < 0.5 * by_hand, "{by_auto:e} {by_hand:e}");
 }

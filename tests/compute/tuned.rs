@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::support::{cpu, gravity, scene};
+use gravitile::base::params;
 use gravitile::compute::{DeviceInfo, DeviceKind};
 use gravitile::engine::Resolved;
 use gravitile::engine::config::Config;
@@ -12,6 +13,8 @@ use gravitile::modes::{MODES, Recipe};
 use std::ops::ControlFlow;
 
 const BODIES: usize = 4096;
+/// The default of the parameter `accuracy`.
+const ACCURACY: &str = "1e-3";
 
 /// Returns unusual kernel settings, which no automatic guess would choose.
 fn odd(device: &DeviceInfo) -> Recipe {
@@ -21,7 +24,7 @@ fn odd(device: &DeviceInfo) -> Recipe {
 
 fn with(device: &DeviceInfo, recipe: &Recipe) -> Tuned {
     let mut tuned = Tuned::default();
-    tuned.remember(device, gravity(), BODIES, (recipe, 1e9));
+    tuned.remember(device, gravity(), (BODIES, ACCURACY), (recipe, 1e9));
     tuned
 }
 
@@ -50,10 +53,11 @@ fn auto_takes_what_was_found_near_that_number_of_bodies() {
     let device = cpu().info;
     let found = odd(&device);
     let tuned = with(&device, &found);
-    let guess = resolve(&Tuned::default(), BODIES, &device, |_| ());
-    assert_ne!(found, guess);
-    for (bodies, expected) in [(BODIES, found), (3000, found), (5700, found), (2800, guess), (6000, guess)] {
-        assert_eq!(resolve(&tuned, bodies, &device, |_| ()), expected, "{bodies}");
+    for (bodies, is_found) in [(BODIES, true), (3000, true), (5700, true), (2800, false), (6000, false)] {
+        let guess = resolve(&Tuned::default(), bodies, &device, |_| ());
+        assert!(found != guess);
+        let expected = if is_found { found } else { guess };
+        assert!(resolve(&tuned, bodies, &device, |_| ()) == expected, "{bodies}");
     }
     let chosen = resolve(&tuned, BODIES, &device, |config| {
         config.knobs.insert("vectors", 4);
@@ -86,9 +90,9 @@ fn the_faster_of_two_variants_and_the_newer_of_two_answers_count() {
     let device = cpu().info;
     let mut tuned = with(&device, &odd(&device));
     let tiled = Recipe::guess(gravity().variant("tiled").unwrap(), &device, BODIES).with_work_group(48);
-    tuned.remember(&device, gravity(), BODIES, (&tiled, 2e9));
+    tuned.remember(&device, gravity(), (BODIES, ACCURACY), (&tiled, 2e9));
     assert_eq!(resolve(&tuned, BODIES, &device, |_| ()), tiled);
-    tuned.remember(&device, gravity(), BODIES, (&tiled.with_work_group(24), 0.5e9));
+    tuned.remember(&device, gravity(), (BODIES, ACCURACY), (&tiled.with_work_group(24), 0.5e9));
     assert_eq!(resolve(&tuned, BODIES, &device, |_| ()), odd(&device));
 }
 
@@ -142,7 +146,7 @@ fn what_was_only_looked_at_is_not_remembered() {
     let device = cpu().info;
     let trial = |name: &str, pairs_per_second, is_rough| {
         let recipe = Recipe::guess(gravity().variant(name).unwrap(), &device, BODIES).with_work_group(8);
-        Trial { recipe, bodies: BODIES, pairs_per_second, is_rough }
+        Trial { recipe, bodies: BODIES, accuracy: ACCURACY, pairs_per_second, is_rough }
     };
     let trials = [trial("naive", 3e9, true), trial("tiled", 2e9, false), trial("vector", 1e9, false)];
     let mut tuned = Tuned::default();
@@ -155,7 +159,7 @@ fn what_was_only_looked_at_is_not_remembered() {
 #[test]
 fn a_search_looks_at_every_variant_and_ends_when_told() {
     let device = cpu();
-    let mut config = scene("plummer", Some(256), &[]);
+    let mut config = scene("plummer", Some(256), &[("accuracy", "exact")]);
     let mut trials: Vec<Trial> = Vec::new();
     let mut shares = vec![0.0];
     Study::Tune
@@ -193,4 +197,85 @@ fn a_search_looks_at_every_variant_and_ends_when_told() {
         study.run(&device, &config, &mut report).unwrap();
         assert_eq!(calls, 1, "{study:?}");
     }
+}
+
+#[test]
+fn auto_takes_the_fastest_variant_for_each_accuracy() {
+    let device = cpu().info;
+    let guess = |name: &str| Recipe::guess(gravity().variant(name).unwrap(), &device, BODIES);
+    let trial = |name: &str, accuracy, pairs_per_second| Trial {
+        recipe: guess(name),
+        bodies: BODIES,
+        accuracy,
+        pairs_per_second,
+        is_rough: false,
+    };
+    // This device is slow with the tree if the forces must be accurate to 1e-4.
+    let trials = [
+        trial("vector", "1e-4", 3e9),
+        trial("tree", "1e-4", 2e9),
+        trial("vector", "1e-3", 3e9),
+        trial("tree", "1e-3", 4e9),
+    ];
+    let mut tuned = Tuned::default();
+    tuning::remember(&mut tuned, &device, gravity(), &trials);
+    let chosen = |tuned: &Tuned, accuracy: &str, bodies| {
+        let set = |config: &mut Config| {
+            params::set(config.mode.as_mut(), "accuracy", accuracy).unwrap();
+        };
+        resolve(tuned, bodies, &device, set).variant.name
+    };
+    assert_eq!(chosen(&tuned, "1e-3", BODIES), "tree");
+    assert_eq!(chosen(&tuned, "1e-4", BODIES), "vector");
+    // Nothing was measured without approximations, nor with far more or fewer bodies.
+    assert_eq!(chosen(&tuned, "exact", BODIES), "vector");
+    assert_eq!(
+        [256, 1024, 65_536].map(|bodies| chosen(&tuned, "1e-4", bodies)),
+        ["vector", "vector", "tree"]
+    );
+    assert_eq!([1024, 65_536].map(|bodies| chosen(&tuned, "exact", bodies)), ["vector", "mutual"]);
+}
+
+#[test]
+fn auto_knows_from_how_many_bodies_the_tree_is_faster() {
+    let cpu = DeviceInfo { kind: DeviceKind::Cpu, ..DeviceInfo::clone(&cpu().info) };
+    let gpu = DeviceInfo { kind: DeviceKind::Gpu, ..cpu.clone() };
+    for (device, accuracy, from) in
+        [(&cpu, "1e-3", 3_072), (&cpu, "1e-4", 4_096), (&gpu, "1e-3", 40_960), (&gpu, "1e-4", 65_536)]
+    {
+        let set = |config: &mut Config| {
+            params::set(config.mode.as_mut(), "accuracy", accuracy).unwrap();
+        };
+        let chosen =
+            [from - 1, from].map(|bodies| resolve(&Tuned::default(), bodies, device, set).variant.name);
+        assert!(chosen[0] != "tree" && chosen[1] == "tree", "{accuracy}: {chosen:?}");
+    }
+}
+
+#[test]
+fn the_default_number_of_bodies_grows_with_the_device() {
+    let of = |kind, compute_units, accuracy: &str, variant: Option<&str>| {
+        let memory = 1 << 38;
+        let device = DeviceInfo {
+            kind,
+            compute_units,
+            memory_bytes: memory,
+            max_alloc_bytes: memory,
+            ..DeviceInfo::clone(&cpu().info)
+        };
+        let mut config = Config::new(gravity());
+        params::set(config.mode.as_mut(), "accuracy", accuracy).unwrap();
+        config.variant = variant.and_then(|name| gravity().variant(name));
+        Resolved::new(&config, &device).unwrap().bodies
+    };
+    let (small, big) = (DeviceKind::Cpu, DeviceKind::Gpu);
+    assert_eq!([1, 2, 6, 64].map(|units| of(small, units, "1e-3", None)), [16_384, 32_768, 65_536, 131_072]);
+    assert_eq!(
+        [1, 20, 132, 999].map(|units| of(big, units, "1e-4", None)),
+        [8_192, 131_072, 1 << 20, 1 << 20]
+    );
+    // All pairs of so many bodies would take too long.
+    assert_eq!([small, big].map(|kind| of(kind, 132, "exact", None)), [4_096, 65_536]);
+    assert_eq!([small, big].map(|kind| of(kind, 132, "1e-3", Some("tiled"))), [4_096, 65_536]);
+    assert_eq!(of(small, 2, "exact", Some("tree")), 32_768);
 }

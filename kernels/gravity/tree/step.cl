@@ -1,5 +1,12 @@
 // The start and the end of a walk, on all devices.
 
+// Returns the least squared distance of a far cell from the centre of a group, divided by eps². The expansion around the
+// centre does not follow how softening changes the law, and this error must shrink with `opening`.
+float far_softening(float opening)
+{
+    return fmax(FAR_SOFTENING, 4.0f / sqrt(fabs(opening)));
+}
+
 #ifdef POTENTIAL
 // A walk sums potentials, as `real` (see reduce.cl).
 #ifdef FP64

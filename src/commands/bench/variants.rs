@@ -173,6 +173,7 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
         let trial = Trial {
             recipe: row.recipe,
             bodies: row.bodies,
+            accuracy: "",
             pairs_per_second: row.work_per_second,
             is_rough: false,
         };

@@ -1,14 +1,15 @@
 //! Entry of the gravity mode in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
-use super::parameters::Gravity;
+use super::parameters::{Accuracy, Gravity};
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
 use super::step::{FORCE, planes};
-use super::variants::{TREE, VARIANTS, auto_variant};
+use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
+use crate::base::params::Choice;
 use crate::base::state::State;
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
@@ -52,7 +53,24 @@ impl Mode for Gravity {
     }
 
     fn auto_variant(&self, device: &DeviceInfo, bodies: usize) -> &'static Variant {
-        auto_variant(device, bodies, self.allows(&TREE))
+        auto_variant(device, bodies, self.accuracy)
+    }
+
+    fn auto_count(&self, device: &DeviceInfo, variant: Option<&'static Variant>) -> usize {
+        let approximates = match variant {
+            Some(variant) => variant.normal_error.is_some(),
+            None => self.accuracy != Accuracy::Exact,
+        };
+        if approximates { auto_bodies(device) } else { INFO.work.sizes(device.kind).auto }
+    }
+
+    fn for_auto(&self) -> Box<dyn Mode> {
+        let most = self.accuracy.max_opening().unwrap_or(f32::INFINITY);
+        Box::new(Self { opening: self.opening.min(most), ..self.clone() })
+    }
+
+    fn accuracy(&self) -> &'static str {
+        self.accuracy.name()
     }
 
     fn boxed(&self) -> Box<dyn Mode> {
@@ -104,7 +122,7 @@ impl Mode for Gravity {
     }
 
     fn allows(&self, variant: &Variant) -> bool {
-        self.normal_error(variant).is_none_or(|error| error <= self.accuracy.most())
+        variant.normal_error.is_none() || self.accuracy != Accuracy::Exact
     }
 
     fn normal_error(&self, variant: &Variant) -> Option<f64> {
@@ -147,7 +165,7 @@ impl Mode for Gravity {
 
 #[cfg(test)]
 mod tests {
-    use super::super::variants::{MUTUAL, NAIVE};
+    use super::super::variants::{MUTUAL, NAIVE, TREE};
     use super::*;
     use crate::modes::accuracy::TOLERANCE;
 

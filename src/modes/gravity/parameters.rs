@@ -25,9 +25,10 @@ parameters! {
         /// Long runs stay accurate for longer.
         compensated: bool = false, "Compensated" effect(Rebuild),
         /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
-        accuracy: Accuracy = Accuracy::Exact, "Auto accuracy" effect(Rebuild),
+        accuracy: Accuracy = Accuracy::Thousandth, "Auto accuracy" effect(Rebuild),
         /// Accuracy of the variant `tree`: largest error from one distant cell, relative to the acceleration of the bodies
-        /// that the cell acts on. Smaller values are more accurate and slower.
+        /// that the cell acts on. Smaller values are more accurate and slower. If `auto` chooses the tree, it takes a smaller
+        /// value where Auto accuracy needs one.
         opening: f32 = OPENING, "Opening" [1e-5..=0.1, Log],
         /// What the colour of a body shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),
@@ -80,27 +81,28 @@ choice! {
 }
 
 /// Default of the parameter `opening`.
-const OPENING: f32 = 0.004;
+const OPENING: f32 = 0.003;
 
 choice! {
     /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
     pub enum Accuracy {
         /// Only rounding errors: `auto` chooses among the variants that evaluate all pairs.
         Exact = "exact",
-        /// A relative error of 1e-4: for many bodies, `auto` chooses the tree if Opening is at most 0.0001.
+        /// A relative error of 1e-4: for many bodies, `auto` chooses the tree, with an Opening of at most 0.00007.
         TenThousandth = "1e-4",
-        /// A relative error of 1e-3: for many bodies, `auto` chooses the tree if Opening is at most 0.004.
+        /// A relative error of 1e-3: for many bodies, `auto` chooses the tree, with an Opening of at most 0.003.
         Thousandth = "1e-3",
     }
 }
 
 impl Accuracy {
-    /// Returns the largest relative error that this option accepts.
-    pub(super) fn most(self) -> f64 {
+    /// Returns the largest value of the parameter `opening` for which the error of the tree's forces is small enough, as
+    /// measured with the built-in scenes; `None` if no value is.
+    pub(super) fn max_opening(self) -> Option<f32> {
         match self {
-            Self::Exact => 0.0,
-            Self::TenThousandth => 1e-4,
-            Self::Thousandth => 1e-3,
+            Self::Exact => None,
+            Self::TenThousandth => Some(7e-5),
+            Self::Thousandth => Some(OPENING),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::all_pairs::AllPairs;
 use super::mutual::{self, Mutual};
+use super::parameters::Accuracy;
 use super::solver::Builder;
 use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
@@ -60,15 +61,39 @@ variants! {
         own_params: &["opening"];
 }
 
-/// Returns the variant that `auto` selects for a device and a number of bodies. `may_approximate` allows `tree`.
-pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, may_approximate: bool) -> &'static Variant {
+/// Returns the number of bodies from which the tree is faster than all pairs, if its error is small enough.
+///
+/// Measured with the scene `galaxy` on two cores of a CPU and on an NVIDIA H200. Tuning measures the device in use.
+fn tree_from(kind: DeviceKind, accuracy: Accuracy) -> Option<usize> {
+    match (kind, accuracy) {
+        (_, Accuracy::Exact) => None,
+        (DeviceKind::Cpu, Accuracy::TenThousandth) => Some(4_096),
+        (DeviceKind::Cpu, Accuracy::Thousandth) => Some(3_072),
+        (DeviceKind::Gpu | DeviceKind::Accelerator, Accuracy::TenThousandth) => Some(65_536),
+        (DeviceKind::Gpu | DeviceKind::Accelerator, Accuracy::Thousandth) => Some(40_960),
+    }
+}
+
+/// Returns the variant that `auto` selects for a device, a number of bodies and an accuracy of the forces.
+pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, accuracy: Accuracy) -> &'static Variant {
     match device.kind {
-        DeviceKind::Cpu if may_approximate && bodies >= 8_192 => &TREE,
-        DeviceKind::Gpu | DeviceKind::Accelerator if may_approximate && bodies >= 32_768 => &TREE,
+        kind if tree_from(kind, accuracy).is_some_and(|from| bodies >= from) => &TREE,
         _ if bodies >= MANY => &MUTUAL,
         DeviceKind::Cpu => &VECTOR,
         DeviceKind::Gpu | DeviceKind::Accelerator => &BLOCKED,
     }
+}
+
+/// Returns the number of bodies that `auto` selects for a device that computes with the tree: about as many as the device
+/// steps and the screen draws 30 times a second.
+pub(super) fn auto_bodies(device: &DeviceInfo) -> usize {
+    // An NVIDIA H200 has 132 compute units.
+    let (of_a_unit, most) = match device.kind {
+        DeviceKind::Cpu => (16_384, 131_072),
+        DeviceKind::Gpu | DeviceKind::Accelerator => (8_192, 1_048_576),
+    };
+    let bodies = (of_a_unit * device.compute_units.max(1) as usize).min(most);
+    1 << bodies.ilog2()
 }
 
 /// Returns the size, in bytes, of the local memory that holds one body per work-item.

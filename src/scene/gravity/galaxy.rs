@@ -2,11 +2,14 @@
 //!
 //! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are
 //! algebraic. In a plane, a force softened by eps equals Newton's force at the height eps above the plane. With
-//! S² = R² + (a + eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The angular
-//! speed Ω and the epicyclic frequency κ follow from Φ.
+//! S² = R² + (a + eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The
+//! angular speed Ω and the epicyclic frequency κ follow from Φ.
+//!
+//! The galaxy may have a dark halo. The bodies of its bulge and halo then move as the Jeans equation asks: see [`Speeds`].
 
 use std::f64::consts::TAU;
 
+use super::halo::{Halo, Speeds};
 use super::law::Law;
 use super::plummer;
 use crate::base::bodies::Bodies;
@@ -14,6 +17,10 @@ use crate::scene::random::Random;
 
 /// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier, which leaves more bodies for the disc.
 const BULGE_BODIES: f64 = 0.125;
+/// Fraction of the bodies that belong to the halo, if there is one.
+const HALO_BODIES: f64 = 0.3;
+/// Scale radius of the halo, divided by the scale radius of the disc.
+const HALO_SCALE: f64 = 2.0;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
 /// Toomre's stability parameter Q. A thin Newtonian disc with Q < 1 forms clumps; this thick, softened disc grows arms.
@@ -32,13 +39,22 @@ pub(super) struct Galaxy {
     a: f64,
     /// Scale radius of the bulge.
     b: f64,
+    halo: Halo,
     eps: f64,
 }
 
 impl Galaxy {
-    /// Creates a galaxy from its mass, the fraction of the mass in the bulge, and the scale radius `a` of the disc.
-    pub(super) fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
-        Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
+    /// Creates a galaxy from its mass, the fractions of the mass in the bulge and in the halo, and the scale radius `a` of
+    /// the disc. The disc has the rest of the mass, if any.
+    pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], a: f64, law: Law) -> Self {
+        Self {
+            disc: (1.0 - bulge - halo).max(0.0) * mass,
+            bulge: bulge * mass,
+            a,
+            b: BULGE_SCALE * a,
+            halo: Halo { mass: halo * mass, a: HALO_SCALE * a },
+            eps: law.blur(),
+        }
     }
 
     /// Returns two squared frequencies at radius `r`: orbital, Ω² = v²/r², and epicyclic, κ² = 4Ω² + r dΩ²/dr.
@@ -51,7 +67,34 @@ impl Galaxy {
         let b3 = b2 * b2.sqrt();
         let omega2 = self.disc * (1.0 + 3.0 * a2 / s2) / s3 + self.bulge / b3;
         let slope = self.disc * (-3.0 - 15.0 * a2 / s2) / (s3 * s2) - 3.0 * self.bulge / (b3 * b2);
+        let [halo, halo_slope] = self.halo.frequency2((r * r + self.eps * self.eps).sqrt());
+        let (omega2, slope) = (omega2 + halo, slope + halo_slope);
         [omega2, 4.0 * omega2 + r * r * slope]
+    }
+
+    /// Returns the mean acceleration over the sphere of radius `r`, towards the centre.
+    fn acceleration(&self, r: f64) -> f64 {
+        // The mass M(<r) of a Plummer sphere is M·r³/(r² + b²)^(3/2); a thin disc has the mass that `disc_body` explains.
+        let (b2, a2) = (r * r + self.b * self.b, r * r + self.a * self.a);
+        let disc = self.disc * (1.0 - (self.a * self.a / a2) * (self.a * self.a / a2).sqrt());
+        let mass = self.bulge * r * r * r / (b2 * b2.sqrt()) + disc + self.halo.enclosed(r);
+        let d2 = r * r + self.eps * self.eps;
+        mass * r / (d2 * d2.sqrt())
+    }
+
+    /// Returns the speeds in the bulge and in the halo of a galaxy with a halo.
+    fn speeds(&self) -> [Speeds; 2] {
+        let (mass, b2) = (self.disc + self.bulge + self.halo.mass, self.b * self.b);
+        let bulge = |r: f64| {
+            let d2 = r * r + b2;
+            1.0 / (d2 * d2 * d2.sqrt())
+        };
+        let acceleration = |r| self.acceleration(r);
+        let edge = self.halo.edge();
+        [
+            Speeds::new(edge, mass, bulge, acceleration),
+            Speeds::new(edge, mass, |r| self.halo.density(r), acceleration),
+        ]
     }
 
     /// Returns the squared escape speed at distance `r`, which sets the scale of the speeds in the bulge. Treats the
@@ -61,24 +104,43 @@ impl Galaxy {
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// Returns `n` bodies of the galaxy: first the bulge (group 0, at least one body), then the disc (group 1).
+    /// Returns `n` bodies of the galaxy: first bulge and halo (group 0, at least one body), then the disc (group 1).
     pub(super) fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
-        let disc = n - bulge;
-        // A single body has the whole mass.
-        let bulge_mass = if disc == 0 { self.bulge + self.disc } else { self.bulge };
+        let halo = if self.halo.mass > 0.0 { (n as f64 * HALO_BODIES) as usize } else { 0 };
+        let disc = n - bulge - halo;
+        // The bulge has the mass of parts without bodies.
+        let unused = |mass: f64, count: usize| if count == 0 { mass } else { 0.0 };
+        let bulge_mass = self.bulge + unused(self.disc, disc) + unused(self.halo.mass, halo);
+        let speeds = (self.halo.mass > 0.0).then(|| self.speeds());
         for _ in 0..bulge {
             let r = self.b * plummer::radius(random);
-            let v = plummer::speed(random) * self.escape2(r).sqrt();
-            let at = random.direction().map(|c: f64| r * c);
-            bodies.push(at, random.direction().map(|c: f64| v * c), bulge_mass / bulge as f64);
+            let (at, velocity) = match &speeds {
+                Some([bulge, _]) => {
+                    let v = bulge.draw(r, random);
+                    (random.direction().map(|c: f64| r * c), v)
+                }
+                None => {
+                    let v = plummer::speed(random) * self.escape2(r).sqrt();
+                    let at = random.direction().map(|c: f64| r * c);
+                    (at, random.direction().map(|c: f64| v * c))
+                }
+            };
+            bodies.push(at, velocity, bulge_mass / bulge as f64);
+        }
+        if let Some([_, speeds]) = &speeds {
+            for _ in 0..halo {
+                let r = self.halo.radius(random);
+                let v = speeds.draw(r, random);
+                bodies.push(random.direction().map(|c: f64| r * c), v, self.halo.mass / halo as f64);
+            }
         }
         for _ in 0..disc {
             let (at, velocity) = self.disc_body(random);
             bodies.push(at, velocity, self.disc / disc as f64);
         }
-        bodies.velocities[bulge..].iter_mut().for_each(|v| v[3] = 1.0);
+        bodies.velocities[bulge + halo..].iter_mut().for_each(|v| v[3] = 1.0);
         bodies
     }
 

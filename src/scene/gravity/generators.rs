@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::galaxy::Galaxy;
 use super::law::Law;
+use super::{cloud, web};
 use crate::base::bodies::Bodies;
 use crate::base::params::ParamValues;
 use crate::base::state::State;
@@ -17,7 +18,11 @@ use crate::scene::random::Random;
 pub(crate) static GENERATORS: &[Generator] = &[
     Generator {
         name: "galaxy",
-        arguments: &[Argument::new("bulge", 0.6, 0.0..=1.0), Argument::new("scale", 1.0, SIZES)],
+        arguments: &[
+            Argument::new("bulge", 0.6, 0.0..=1.0),
+            Argument::new("halo", 0.0, 0.0..=1.0),
+            Argument::new("scale", 1.0, SIZES),
+        ],
         make: galaxy,
     },
     Generator {
@@ -25,6 +30,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
         arguments: &[
             Argument::new("share", 0.5, 0.0..=1.0),
             Argument::new("bulge", 0.3, 0.0..=1.0),
+            Argument::new("halo", 0.0, 0.0..=1.0),
             Argument::new("scale", 0.5, SIZES),
             Argument::new("second_scale", 0.5, SIZES),
             Argument::new("distance", 4.0, SIZES),
@@ -35,6 +41,16 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "plummer", arguments: &[], make: |setup, _| finish(setup, super::plummer::sphere) },
     Generator { name: "cube", arguments: &[], make: cube },
     Generator { name: "ball", arguments: &[], make: ball },
+    Generator {
+        name: "cloud",
+        arguments: &[],
+        make: |setup, _| finish(setup, |n, _, random| cloud::bodies(n, random)),
+    },
+    Generator {
+        name: "web",
+        arguments: &[],
+        make: |setup, _| finish(setup, |n, _, random| web::bodies(n, random)),
+    },
     Generator { name: "ring", arguments: &[], make: ring },
     Generator { name: "two-body", arguments: &[], make: two_body },
     Generator { name: "figure-eight", arguments: &[], make: figure_eight },
@@ -52,24 +68,26 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
     bodies.to_f32().into()
 }
 
-/// Makes a disc around a bulge that also stands in for the dark halo. With less than half of the mass in the bulge, the
-/// disc would turn into a bar within two rotations; with more, the disc stays round and grows many arms.
+/// Makes a disc around a bulge, with the fraction `halo` of the mass in a dark halo. Without a halo the bulge stands in
+/// for it: with less than half of the mass in the bulge, the disc would turn into a bar within two rotations; with more,
+/// the disc stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
-    let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
-    finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random))
+    let [bulge, halo, scale] = ["bulge", "halo", "scale"].map(|name| arguments.get(name));
+    finish(setup, |n, law, random| Galaxy::new(1.0, [bulge, halo], scale, law).bodies(n, random))
 }
 
 /// Makes two galaxies on a parabolic orbit. Two point masses on this orbit would pass each other at the distance
 /// `pericentre`. The first galaxy has the fraction `share` of the mass. Both galaxies spin in the direction of the
 /// orbit, which produces long tails (Toomre and Toomre 1972, ApJ 178, 623). The discs are tilted by 22.6° and 53.1°.
 fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
-    let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
+    let parts = ["bulge", "halo"].map(|name| arguments.get(name));
+    let [distance, pericentre] = ["distance", "pericentre"].map(|name| arguments.get(name));
     let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
     finish(setup, |n, law, random| {
         let share = |count: usize| count as f64 / n as f64;
         let count = (n as f64 * arguments.get("share")) as usize;
-        let mut first = Galaxy::new(share(count), bulge, scale, law).bodies(count, random);
-        let mut second = Galaxy::new(share(n - count), bulge, second_scale, law).bodies(n - count, random);
+        let mut first = Galaxy::new(share(count), parts, scale, law).bodies(count, random);
+        let mut second = Galaxy::new(share(n - count), parts, second_scale, law).bodies(n - count, random);
         turn(&mut first, [1, 2], [12.0 / 13.0, 5.0 / 13.0]);
         turn(&mut second, [2, 0], [3.0 / 5.0, 4.0 / 5.0]);
         // A parabolic orbit at total mass 1 has v² = 2/r, and everywhere r·v_along = √(2·pericentre).

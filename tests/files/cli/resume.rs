@@ -102,7 +102,7 @@ fn what_goes_on_otherwise_goes_on_with_its_kernel() {
     let device = compute::select(None).unwrap().info;
     let odd = Recipe::guess(info.variant("naive").unwrap(), &device, 300).with_work_group(3);
     let mut tuned = Tuned::default();
-    tuned.remember(&device, info, 300, (&odd, 1e9));
+    tuned.remember(&device, info, (300, "1e-3"), (&odd, 1e9));
     tuned.save(&folder.path().join("gravitile").join("tuned.json")).unwrap();
     assert_eq!(recipe("run --scene plummer --bodies 300"), ("naive".to_owned(), 3));
     for change in ["", "--set eps=0.2", "--set decay=0.999"] {

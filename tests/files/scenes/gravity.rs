@@ -133,6 +133,98 @@ fn the_galaxies_fall_towards_each_other() {
     assert!(energy.abs() < 0.05, "{energy}");
 }
 
+/// Returns twice the kinetic energy of `bodies`, divided by the virial of their softened forces: 1 in balance.
+fn virial_ratio(bodies: &Bodies<f64>, values: &ParamValues) -> f64 {
+    let eps2 = f64::from(values.float("eps").unwrap()).powi(2);
+    2.0 * half_m_v2(bodies) / pairs(bodies, |d2| d2 / (d2 + eps2).powf(1.5))
+}
+
+#[test]
+fn galaxies_with_halos_are_in_balance() {
+    let (bodies, values) = gravity("disc", 4096, &[]);
+    let ratio = virial_ratio(&bodies, &values);
+    assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+    let mass = |is_disc: bool| -> f64 {
+        let rows = bodies.positions.iter().zip(&bodies.velocities);
+        rows.filter(|(_, v)| (v[3] == 1.0) == is_disc).map(|(p, _)| p[3]).sum()
+    };
+    assert!((mass(true) - 0.2).abs() < 1e-6 && (mass(false) - 0.8).abs() < 1e-6);
+    // Each of two galaxies is in balance.
+    let (bodies, values) = gravity("merger", 4096, &[]);
+    for (place, half) in [0..2048, 2048..4096].into_iter().enumerate() {
+        let mut one = Bodies::default();
+        let mean: [f64; 3] = [0, 1, 2].map(|axis| {
+            let sum: f64 = half.clone().map(|k| bodies.velocities[k][axis] * bodies.positions[k][3]).sum();
+            sum / 0.5
+        });
+        for k in half {
+            let [p, v] = [bodies.positions[k], bodies.velocities[k]];
+            one.push([p[0], p[1], p[2]], minus([v[0], v[1], v[2]], mean), p[3]);
+        }
+        let ratio = virial_ratio(&one, &values);
+        assert!((ratio - 1.0).abs() < 0.1, "galaxy {place}: {ratio}");
+    }
+}
+
+#[test]
+fn the_clumpy_cloud_is_cold_and_clumpy() {
+    let (bodies, values) = gravity("cold-collapse", 4096, &[]);
+    let ratio = virial_ratio(&bodies, &values);
+    assert!((0.01..0.1).contains(&ratio), "{ratio}");
+    assert!(bodies.positions.iter().all(|p| length(&p[..3]) < 2.0));
+    // Bodies have far closer neighbours than in an even ball, by their median.
+    let nearest = |bodies: &Bodies<f64>| {
+        let mut all: Vec<f64> = (0..400)
+            .map(|i| {
+                let to = |j: usize| length(&minus3(bodies.positions[i], bodies.positions[j]));
+                (0..bodies.len()).filter(|j| *j != i).map(to).fold(f64::INFINITY, f64::min)
+            })
+            .collect();
+        all.sort_by(f64::total_cmp);
+        all[200]
+    };
+    let (even, _) = gravity("cold-sphere", 4096, &[]);
+    assert!(nearest(&bodies) < 0.6 * nearest(&even), "{} {}", nearest(&bodies), nearest(&even));
+}
+
+#[test]
+fn the_web_starts_nearly_even_and_expands_to_twice_its_radius() {
+    let (bodies, _) = gravity("cosmic-web", 4096, &[]);
+    // An even ball has its mass at ¾ of its radius on average, and a speed that is in proportion to the distance.
+    let radii: Vec<f64> = bodies.positions.iter().map(|p| length(&p[..3])).collect();
+    let mean = radii.iter().sum::<f64>() / 4096.0;
+    assert!((mean - 0.75).abs() < 0.02, "{mean}");
+    let along = |row: usize| {
+        (0..3).map(|axis| bodies.positions[row][axis] * bodies.velocities[row][axis]).sum::<f64>()
+    };
+    let hubble = (0..4096).map(along).sum::<f64>() / radii.iter().map(|r| r * r).sum::<f64>();
+    assert!((hubble - 1.0).abs() < 0.03, "{hubble}");
+    // The kinetic energy is half of |V| = ⅗: the ball comes to rest at twice its radius.
+    let [kinetic, potential] = [half_m_v2(&bodies), pairs(&bodies, |d2| 1.0 / d2.sqrt())];
+    assert!((kinetic / potential - 0.5).abs() < 0.03, "{kinetic} {potential}");
+}
+
+#[test]
+fn the_web_clumps_while_it_expands() {
+    let (mut bodies, values) = gravity("cosmic-web", 1024, &[]);
+    // The fraction of the bodies in cells with more than three times the mean number of bodies.
+    let clumped = |bodies: &Bodies<f64>, radius: f64| {
+        let mut cells = std::collections::BTreeMap::new();
+        for p in &bodies.positions {
+            *cells.entry([0, 1, 2].map(|axis| (p[axis] / radius * 4.0).floor() as i64)).or_insert(0) += 1;
+        }
+        let mean = 1024.0 / (4.0 / 3.0 * std::f64::consts::PI * 64.0);
+        let crowded: i32 = cells.values().filter(|count| f64::from(**count) > 3.0 * mean).sum();
+        f64::from(crowded) / 1024.0
+    };
+    let before = clumped(&bodies, 1.0);
+    leapfrog(&mut bodies, &force(&values), 0.02, 130);
+    let mean = bodies.positions.iter().map(|p| length(&p[..3])).sum::<f64>() / 1024.0;
+    assert!((1.2..1.7).contains(&mean), "{mean}");
+    let after = clumped(&bodies, mean / 0.75);
+    assert!(before < 0.02 && after > 0.08, "{before} {after}");
+}
+
 #[test]
 fn two_bodies_are_back_after_the_period() {
     let sets: [&[(&str, &str)]; 4] = [
@@ -167,6 +259,10 @@ fn three_bodies_are_back_after_one_figure_eight() {
         leapfrog(&mut bodies, &force(&values), period / 30_000.0, 20_000);
         assert!(farthest(&start, &bodies) < 1e-5, "{}", farthest(&start, &bodies));
     }
+}
+
+fn minus3(a: [f64; 4], b: [f64; 4]) -> [f64; 3] {
+    std::array::from_fn(|axis| a[axis] - b[axis])
 }
 
 fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {

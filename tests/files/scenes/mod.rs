@@ -133,10 +133,14 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     });
     insta::assert_snapshot!(pins.collect::<Vec<_>>().join("\n"), @r"
     gravity galaxy 954aa04c2db113ce
+    gravity disc 1205bc90252d0ea2
     gravity collision f9b75714e3c13a48
+    gravity merger f2a9b52542a34632
     gravity milky-way-andromeda 8444aaae085369ad
     gravity plummer ad9e2c6f422225d1
     gravity cold-sphere ee38df9f1d11adc4
+    gravity cold-collapse 62ef814e7099f9c1
+    gravity cosmic-web 186d26a85211f6d0
     gravity cube 26ede17296c77f60
     gravity ring 72fb03881cb06bf8
     gravity solar-system c6de3c4951979888

@@ -11,6 +11,7 @@ use super::*;
 fn trials(app: &App, bodies: usize, work_group: usize) -> Vec<Trial> {
     let guess = |variant| Recipe::guess(variant, &app.device, bodies).with_work_group(work_group);
     let trial = |(rung, variant)| Trial {
+        accuracy: "1e-3",
         recipe: guess(variant),
         bodies,
         pairs_per_second: 1e9 * 2f64.powi(rung) * work_group as f64,

@@ -198,7 +198,12 @@ fn what_was_tuned_is_known_in_every_mode() {
     let device = window.state().device.clone();
     for info in MODES {
         let recipe = Recipe::guess(&info.variants[0], &device, 1024);
-        window.state_mut().config.tuned.remember(&device, info, 1024, (&recipe, 1e9));
+        window.state_mut().config.tuned.remember(
+            &device,
+            info,
+            (1024, (info.default)().accuracy()),
+            (&recipe, 1e9),
+        );
         let known = window.state().config.tuned.clone();
         press(&mut window, Key::M);
         assert_eq!(window.state().config.tuned, known);

@@ -5,7 +5,7 @@
 // that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
 // M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
 // acceleration in the group (without G), for every 32 bodies of the group. The host defines the constants of the criterion:
-// LARGEST_ANGLE of an accepted cell, FAR_RADII of the group and FAR_SOFTENING eps² to a far cell, and FEW_BODIES of a leaf that
+// LARGEST_ANGLE of an accepted cell, FAR_RADII of the group and far_softening eps² to a far cell, and FEW_BODIES of a leaf that
 // acts body by body.
 
 #define OWN (GROUP > WARP ? GROUP / WARP : 1)
@@ -183,7 +183,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
     __local float tile_traces[WARP];
     const uint lane = get_local_id(0), before = (1u << lane) - 1;
     const uint slot = lane % LANES_OF_TEAM, team = lane / LANES_OF_TEAM;
-    const float angle = opening < 0.0f ? FIRST_ANGLE : LARGEST_ANGLE;
+    const float angle = opening < 0.0f ? FIRST_ANGLE : LARGEST_ANGLE, softening = far_softening(opening);
     uint4 done = (uint4)(0);
 
     for (uint g = get_global_id(0) / WARP; g < chunks + extra[0]; g += stride) {
@@ -254,7 +254,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             }
             const float3 d = c.xyz - centre;
             const float d2 = dot(d, d), away = root(d2), ours = radius * away, theirs = b.y * away;
-            const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= FAR_SOFTENING * eps2
+            const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= softening * eps2
                 && c.w * away * away * (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
             const bool direct = active && !inner && !far && (!accepted || count <= FEW_BODIES);
             const bool mid = accepted && !far && !direct, open = active && !accepted && inner;

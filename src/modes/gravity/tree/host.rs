@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use glam::{DVec3, Vec3};
 
-use super::criterion::{FAR_RADII, FAR_SOFTENING, FEW_BODIES, LARGEST_ANGLE, OPENED_RADII, ROUNDING};
+use super::criterion::{FAR_RADII, FEW_BODIES, LARGEST_ANGLE, OPENED_RADII, ROUNDING, far_softening};
 use crate::base::cells::{Corners, MOST_BOXES, WalkCounts};
 use crate::modes::gravity::parameters::Softening;
 
@@ -88,6 +88,8 @@ pub(super) struct Target {
     centre: Vec3,
     /// Largest distance of a body from the centre.
     radius: f32,
+    /// Least squared distance of a far cell, divided by the squared softening length.
+    softening: f32,
 }
 
 impl Target {
@@ -110,6 +112,7 @@ impl Target {
             parts: range.clone().step_by(part).map(box_of).collect(),
             radius: range.map(|i| place(i).distance(centre)).fold(0.0, f32::max),
             centre,
+            softening: far_softening(opening),
         }
     }
 }
@@ -148,7 +151,7 @@ impl Rules {
         let error = cell.mass * away * away * (own * own) * (2.0 * other * other + own * own);
         let is_far = is_accepted
             && own * FAR_RADII < 1.0
-            && d2 >= FAR_SOFTENING * self.eps2
+            && d2 >= target.softening * self.eps2
             && error <= self.far_share * limit;
         Verdict { is_accepted, is_far }
     }
