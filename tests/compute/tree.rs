@@ -402,6 +402,7 @@ fn the_colour_cost_counts_bodies_and_cells_on_the_cpu() {
 #[test]
 fn the_colour_cost_counts_bodies_and_cells_on_a_gpu() {
     gpu().iter().for_each(the_colour_cost_counts_bodies_and_cells);
+}
 
 /// Checks the error of the forces that the tree computes with the default opening, in every scene of many bodies: at the
 /// start, and after `steps` steps.
