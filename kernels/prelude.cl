@@ -40,6 +40,14 @@ bool all_finite(float3 v)
     return is_finite(v.x) && is_finite(v.y) && is_finite(v.z);
 }
 
+// Returns the sum of the 16 numbers of a vector.
+float sum_of(float16 v)
+{
+    const float8 a = v.lo + v.hi;
+    const float4 b = a.lo + a.hi;
+    return (b.x + b.z) + (b.y + b.w);
+}
+
 // Returns the logarithm of a quantity that spans decades.
 float decades(float value)
 {

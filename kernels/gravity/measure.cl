@@ -12,13 +12,6 @@ float16 potential_of(float16 r2, float eps2)
 #endif
 }
 
-float sum_of(float16 v)
-{
-    const float8 a = v.lo + v.hi;
-    const float4 b = a.lo + a.hi;
-    return (b.x + b.y) + (b.z + b.w);
-}
-
 // Computes phi_i = Σ_{j≠i} m_j · potential_of(r_ij): pairs in single precision, sums over tiles in `real`. Takes 16 bodies
 // j at a time, because compilers for CPUs do not vectorise over work-items.
 __kernel void potential(const uint n, const float eps2, __global const float4 *x, __global real *phi)

@@ -7,8 +7,9 @@
 //
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
 // quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
-// group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far cell
-// is at least FAR_RADII radii of the group away, and its square at least far_softening eps². The host defines these constants.
+// group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far
+// cell is at least FAR_RADII radii of the group away, and its squared distance is at least far_softening times eps². The
+// host defines these constants.
 
 #define VECTORS (GROUP / 16)
 #define SETS (SET / GROUP)
@@ -357,9 +358,8 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
 }
 
 // Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids; or with POTENTIAL, the potentials
-// divided by -G and the body's mass.
-// The fourth number of a sum is the number of bodies and cells that act on the body. `work` counts pairs of bodies, cells on
-// bodies, cells on expansions, and tests of cells.
+// divided by -G and the body's mass. The fourth number of a sum is the number of bodies and cells that act on the body.
+// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
 TASK void walk(const uint n, const uint stride, const uint cell_stride, const float opening, const float far_share,
                const float eps2, __global const float *bodies, __global const uint *ids, __global const float *cells,
                __global const uint *links, RESULTS, __global uint4 *work)

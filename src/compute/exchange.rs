@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
 /// A set of copies between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// One flag per device: whether the exchange waits for the device.
+    /// Whether the exchange waits for each device, in the order of the devices.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,

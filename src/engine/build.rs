@@ -34,8 +34,10 @@ impl Resolved {
         let recipe = config.knobs.iter().fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
         let most = recipe.max_work_group(device);
         let is_fixed = recipe.variant.has_fixed_group;
-        // A size that the user chose for another variant must not prevent `auto` from choosing a variant of fixed size.
-        let chosen = config.work_group.filter(|_| !is_fixed || config.variant.is_some());
+        // A size that the user chose for another variant must not prevent `auto` from choosing a variant of fixed size, unless
+        // no variant can have that size on this device.
+        let must_fit = |size: &usize| !is_fixed || config.variant.is_some() || *size > device.max_work_group;
+        let chosen = config.work_group.filter(must_fit);
         let work_group = chosen.unwrap_or(recipe.work_group.min(most));
         let least = if is_fixed { most } else { 1 };
         if !(least..=most).contains(&work_group) {

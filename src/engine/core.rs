@@ -215,7 +215,7 @@ impl Engine {
     }
 
     /// Queues a copy of the drawable points to the host, reusing the memory of `points` (see [`Simulation::publish`]).
-    /// With cells (see [`Engine::show_cells`]), blocks until the device has finished.
+    /// If [`Engine::show_cells`] has chosen cells, this function blocks until the device has finished.
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let cells = self.shown_cells.map(|request| self.cells(request)).transpose()?.flatten();
         let mut points = Some(points);

@@ -163,11 +163,10 @@ impl Tuned {
                 }
         };
         let mut meant: Vec<&Winner> = self.0.iter().filter(is_meant).collect();
-        // Measurements with another accuracy come last.
-        let rank = |winner: &Winner| (winner.accuracy != mode.accuracy(), -winner.pairs_per_second);
+        // The fastest comes first, measurements with another accuracy last.
+        let differs = |winner: &Winner| winner.accuracy != mode.accuracy();
         meant.sort_by(|a, b| {
-            let ((a_differs, a_speed), (b_differs, b_speed)) = (rank(a), rank(b));
-            a_differs.cmp(&b_differs).then(a_speed.total_cmp(&b_speed))
+            differs(a).cmp(&differs(b)).then(b.pairs_per_second.total_cmp(&a.pairs_per_second))
         });
         let recipes = meant.into_iter().filter_map(|winner| winner.recipe(device, info));
         recipes.into_iter().find(|recipe| variant.is_some() || mode.allows(recipe.variant))

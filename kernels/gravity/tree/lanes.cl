@@ -3,13 +3,6 @@
 #define TASK __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 #define LANE ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
-float sum_of(float16 v)
-{
-    const float8 a = v.lo + v.hi;
-    const float4 b = a.lo + a.hi;
-    return (b.x + b.z) + (b.y + b.w);
-}
-
 float largest_of(float16 v)
 {
     const float8 a = fmax(v.lo, v.hi);

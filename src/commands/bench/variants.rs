@@ -209,7 +209,7 @@ fn error_charts(rows: &[Row], sweep: &Sweep, device: &DeviceInfo) -> Vec<ErrorCh
     charts
 }
 
-/// What to measure, and where.
+/// Options and device of the measurements that one call of `bench` makes.
 struct Plan<'a> {
     args: &'a Bench,
     device: &'a Device,

@@ -17,7 +17,7 @@ const HEAVIER: f64 = 16.0;
 /// Relative distance from a threshold below which f32 and f64 may decide a comparison differently.
 const DOUBT: f64 = 1e-5;
 
-/// One time step of the whole system. The result of each body is computed on demand.
+/// A time step of all asteroids, whose results are computed body by body on demand.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
@@ -27,7 +27,7 @@ pub(super) struct Step<T> {
     roles: RefCell<HashMap<usize, Role>>,
 }
 
-/// What a body touches: another body (its index), or `None` for the planet.
+/// The index of the body that a body touches, or `None` if it touches the planet.
 type Partner = Option<usize>;
 
 /// A contact of a body with a partner (another body or the planet).

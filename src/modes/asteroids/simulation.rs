@@ -49,7 +49,7 @@ pub(super) struct AsteroidSimulation {
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,
-    /// For each body, the number of hits, the deepest overlap, and the number of steps since its last hit.
+    /// Collision record of each body: number of hits, deepest overlap, and number of steps since the last hit.
     pub(super) contact: Buffer<[f32; 4]>,
     /// Index of the group in which each body started, used to colour bodies by origin.
     origin: Buffer<f32>,

@@ -76,7 +76,7 @@ pub(super) struct SecondPass {
 
 impl SecondPass {
     /// Maximum number of touching bodies listed per body, enough for a sphere among slightly overlapping equal spheres.
-    /// For a body with more, the second pass repeats the search.
+    /// If a body touches more, the second pass repeats the search for touching bodies.
     const PARTNERS: usize = 16;
     /// Device memory for the buffers `roles` and `partners`, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();

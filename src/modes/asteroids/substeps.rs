@@ -45,7 +45,7 @@ impl Motion {
     }
 }
 
-/// What to do before a step: measure the bodies' speeds, apply a measurement, both, or neither.
+/// Tasks due before a step: measuring the bodies' speeds, applying a measurement, both, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
     /// Whether to measure the bodies' speeds before the step.

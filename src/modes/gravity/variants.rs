@@ -63,14 +63,14 @@ variants! {
 
 /// Returns the number of bodies from which the tree is faster than all pairs, if its error is small enough.
 ///
-/// Measured with the scene `galaxy` on two cores of a CPU and on an NVIDIA H200. Tuning measures the device in use.
+/// Measured with the scene `galaxy` on two cores of a CPU and on an NVIDIA H100. Tuning measures the device in use.
 fn tree_from(kind: DeviceKind, accuracy: Accuracy) -> Option<usize> {
     match (kind, accuracy) {
         (_, Accuracy::Exact) => None,
         (DeviceKind::Cpu, Accuracy::TenThousandth) => Some(4_096),
         (DeviceKind::Cpu, Accuracy::Thousandth) => Some(3_072),
-        (DeviceKind::Gpu | DeviceKind::Accelerator, Accuracy::TenThousandth) => Some(65_536),
-        (DeviceKind::Gpu | DeviceKind::Accelerator, Accuracy::Thousandth) => Some(40_960),
+        (DeviceKind::Gpu | DeviceKind::Accelerator, Accuracy::TenThousandth) => Some(36_864),
+        (DeviceKind::Gpu | DeviceKind::Accelerator, Accuracy::Thousandth) => Some(28_672),
     }
 }
 

@@ -58,7 +58,7 @@ impl Halo {
 pub(super) struct Speeds {
     /// Largest radius in the table.
     edge: f64,
-    /// For each radius, the squared speed along one axis and the squared escape speed.
+    /// Squared speed along one axis and squared escape speed at each radius of the table.
     rows: Vec<[f64; 2]>,
 }
 

@@ -95,6 +95,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("bench --bodies 0", &["0 bodies", "room for 1 to "]),
     ("run LONG --work-group 0", &["--work-group 0", "auto or a whole number of at least 1"]),
     ("run LONG --work-group -1", &["--work-group -1", "auto or a whole number of at least 1"]),
+    ("run LONG --work-group 100000", &["a work-group size of 100000", "allows only 1 "]),
     ("run LONG --variant naive --work-group 100000", &["a work-group size of 100000", "allows 1 to "]),
     ("bench --work-group 100000", &["a work-group size of 100000", "allows 1 to "]),
     ("view --steps-per-frame 0", &["--steps-per-frame 0", "auto or a whole number of at least 1"]),

@@ -232,7 +232,7 @@ lift(const uint level, const uint room, __global const uint *levels, __global fl
      __global float4 *boxes)
 {
     const uint nth = get_local_id(0) / 8, child = get_local_id(0) % 8, end = min(levels[level + 1], room);
-    // All work-items stay in the loop together, because of the barrier.
+    // All work-items of a group make the same number of turns, because each turn contains a barrier.
     for (uint start = levels[level] + 8 * get_group_id(0); start < end; start += 8 * get_num_groups(0)) {
         const uint id = start + nth;
         const float4 link = cells[ROWS * min(id, end - 1) + 1];

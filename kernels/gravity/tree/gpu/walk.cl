@@ -4,9 +4,9 @@
 // An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's centre. Cells
 // that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
 // M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
-// acceleration in the group (without G), for every 32 bodies of the group. The host defines the constants of the criterion:
-// LARGEST_ANGLE of an accepted cell, FAR_RADII of the group and far_softening eps² to a far cell, and FEW_BODIES of a leaf that
-// acts body by body.
+// acceleration in the group (without G), for every 32 bodies of the group, and r/d is below LARGEST_ANGLE. Accepted leaves
+// of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII radii of the group away, and its squared
+// distance is at least far_softening times eps². The host defines these constants.
 
 #define OWN (GROUP > WARP ? GROUP / WARP : 1)
 #define TEAMS (GROUP < WARP ? WARP / GROUP : 1)
@@ -170,7 +170,8 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 
 // Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids; or with POTENTIAL, their
 // potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are
-// then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
+// then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body.
+// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk(const uint chunks, const uint stride, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,

@@ -126,7 +126,7 @@ pub(super) struct Rules {
     pub far_share: f32,
 }
 
-/// How a cell may act on a target: as a whole, and on the expansion around the target's centre.
+/// Whether a cell may act as a whole on a group of bodies, and whether it may act on the expansion around the group's centre.
 struct Verdict {
     is_accepted: bool,
     is_far: bool,
