@@ -1,5 +1,6 @@
 //! `gravitile check`: compares every kernel variant of every mode with an f64 reference, at several work-group sizes.
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 
 use super::devices::{edited, open};
@@ -139,32 +140,39 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
 /// A test case: an initial state and the final state that the f64 reference computes from it.
 pub struct Case {
     start: Start,
-    end: State<f64>,
+    /// The final state, computed when the case is first used.
+    end: OnceCell<State<f64>>,
 }
 
-/// Computes the test cases of a mode with the f64 reference.
-///
-/// # Errors
-/// Returns an error if a scene is missing, or if its state hardly changes.
-pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
-    let case = |start: Start| {
-        let mut end = start.state.to_f64();
-        start.mode.reference(&mut end, start.steps)?;
-        if checks::effect(&start.state, &end)? < LEAST_EFFECT {
-            let name = &start.name;
+impl Case {
+    fn end(&self) -> Result<&State<f64>> {
+        if let Some(end) = self.end.get() {
+            return Ok(end);
+        }
+        let Start { mode, state, steps, name, .. } = &self.start;
+        let mut end = state.to_f64();
+        mode.reference(&mut end, *steps)?;
+        if checks::effect(state, &end)? < LEAST_EFFECT {
             return Err(Error::Invalid(format!(
                 "the scene {name} cannot be used as a check, because almost nothing changes in it"
             )));
         }
-        Ok(Case { start, end })
-    };
-    (info.checks)(info)?.into_iter().map(case).collect()
+        Ok(self.end.get_or_init(|| end))
+    }
+}
+
+/// Returns the test cases of a mode. The f64 reference computes the result of each when it is first used.
+///
+/// # Errors
+/// Returns an error if a scene is missing.
+pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
+    Ok((info.checks)(info)?.into_iter().map(|start| Case { start, end: OnceCell::new() }).collect())
 }
 
 /// Runs the test cases with all kernel settings in `plan`, and compares the results with the f64 reference.
 ///
 /// # Errors
-/// Returns an error if a kernel does not build or the device fails.
+/// Returns an error if a kernel does not build, the device fails, or the state of a case hardly changes.
 pub fn row<'c>(device: &Device, plan: &Plan, cases: impl IntoIterator<Item = &'c Case>) -> Result<Row> {
     let cases: Vec<&Case> = cases.into_iter().filter(|case| plan.thorough || case.start.telling).collect();
     let mut row = Row {
@@ -181,7 +189,7 @@ pub fn row<'c>(device: &Device, plan: &Plan, cases: impl IntoIterator<Item = &'c
             let mut simulation = mode.build(device, *recipe, state)?;
             simulation.start(*steps);
             while simulation.advance()? {}
-            let (error, errors) = checks::errors(state, &simulation.state()?.to_f64(), &case.end)?;
+            let (error, errors) = checks::errors(state, &simulation.state()?.to_f64(), case.end()?)?;
             if error > row.worst {
                 row.case = format!("{name} {}", recipe.words()).trim_end().to_owned();
                 (row.worst, row.errors) = (error, errors);
