@@ -10,7 +10,8 @@
 
 // A cell takes three rows: (centre of mass, mass), (yz, radius, first, count) and (xx, xy, xz, yy). `first` and `count`
 // are bits: of the first child or body, and how many there are, with INNER for children. xx to yz are the quadrupole
-// Σ m (3 x xᵀ − x² 1) / (M r²): divided by M r², moments stay within the range of a float for any units.
+// Σ m (3 x xᵀ − x² 1) / (M r²): divided by M r², moments stay within the range of a float for any units. Without
+// quadrupoles (ORDER 0) they are zero.
 #define ROWS 3
 
 uint shared_levels(ulong a, ulong b)
@@ -172,12 +173,14 @@ __kernel GROUP_256 void make_cells(const uint n, const uint room, __global const
             const float3 d = bodies[j].xyz - centre.xyz;
             const float m = bodies[j].w * part;
             most = fmax(most, dot(d, d));
+#if ORDER >= 2
             q[0] += m * d.x * d.x;
             q[1] += m * d.x * d.y;
             q[2] += m * d.x * d.z;
             q[3] += m * d.y * d.y;
             q[4] += m * d.y * d.z;
             q[5] += m * d.z * d.z;
+#endif
         }
         store_cell(id, centre, sqrt(most), q, begin, end - begin, cells, traces);
         boxes[2 * id] = low;
@@ -211,12 +214,14 @@ void lift_cell(uint id, float4 link, __global float4 *cells, __global float *tra
         // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
         const float own = m * b.y * b.y / 3.0f;
         radius = fmax(radius, length(x) + b.y);
+#if ORDER >= 2
         q[0] += m * x.x * x.x + own * (d.x + trace);
         q[1] += m * x.x * x.y + own * d.y;
         q[2] += m * x.x * x.z + own * d.z;
         q[3] += m * x.y * x.y + own * (d.w + trace);
         q[4] += m * x.y * x.z + own * b.x;
         q[5] += m * x.z * x.z + own * (trace - d.x - d.w);
+#endif
     }
     // No body is farther than the farthest corner of the box.
     const float3 corner = fmax(high.xyz - centre.xyz, centre.xyz - low.xyz);
