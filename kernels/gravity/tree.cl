@@ -466,10 +466,10 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
                                 values[CELL_RADIUS], far_share, eps2);
         const int16 inner = as_int16(f.links) < (int16)(0);
         const int16 distant = f.valid & v.far;
-#if EXPANSIONS
+#if EXPANSIONS && ACCELERATION_CRITERION
         const int16 open = f.valid & ~v.far & inner & (values[CELL_RADIUS] > open_from);
 #else
-        // Each group accepts what the set accepts.
+        // Each group accepts what the set accepts, so that only few cells are handed to the groups.
         const int16 open = f.valid & ~v.accepted & inner & (values[CELL_RADIUS] > open_from);
 #endif
         const uint far_bits = bits_of(distant), open_bits = bits_of(open), kept = bits_of(f.valid & ~distant & ~open);

@@ -5,7 +5,7 @@
 // accelerations are not known.
 float angle_of(float opening)
 {
-    return opening < 0.0f ? FIRST_ANGLE : fmin(LARGEST_ANGLE, ANGLE_SCALE * sqrt(sqrt(opening)));
+    return opening < 0.0f ? FIRST_ANGLE : fmin(LARGEST_ANGLE, ANGLE_SCALE * cbrt(sqrt(opening)));
 }
 #endif
 

@@ -167,7 +167,7 @@ const GROUP: Knob =
 const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
     .summary("Moments of a cell. Higher orders describe the masses in the cell more exactly.")
     .method(
-        "Multipole order",
+        "Multipoles",
         &[
             ("monopole", "A cell acts like its whole mass at its centre of mass."),
             (
@@ -196,7 +196,7 @@ const CRITERION: Knob = Knob::new("criterion", "ACCELERATION_CRITERION", &[0, 1]
     ]);
 const EXPANSIONS: Knob = Knob::new("expansions", "EXPANSIONS", &[0, 1], |_, _| 1)
     .summary("Whether far cells act on groups of bodies (M2L), or all cells act on single bodies.")
-    .method("Local expansions", &[
+    .method("Expansions", &[
         ("off", "Every cell acts on each body of a group."),
         ("on", "A far cell acts once on a local expansion around the group's centre, and each body evaluates the expansion."),
     ]);

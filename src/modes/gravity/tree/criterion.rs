@@ -10,9 +10,10 @@ pub(in crate::modes::gravity) const NORMAL_ERROR: f64 = 1e-3;
 pub(super) const LARGEST_ANGLE: f32 = 0.9;
 /// Largest radius of an accepted cell, as a fraction of its distance, for bodies whose accelerations are not known.
 const FIRST_ANGLE: f32 = 0.6;
-/// Largest radius of an accepted cell, as a fraction of its distance, divided by the fourth root of the parameter
-/// `opening`, if cells are accepted by their angle alone. See [`angle_of`].
-const ANGLE_SCALE: f32 = 2.0;
+/// Largest radius of an accepted cell, as a fraction of its distance, divided by the sixth root of the parameter
+/// `opening`, if cells are accepted by their angle alone. With this scale and this root, the error in the built-in scenes is
+/// about the same as with the criterion by accelerations, for all values of `opening`.
+const ANGLE_SCALE: f32 = 1.25;
 /// Rounding error of a cell's centre of mass, as a fraction of its largest coordinate.
 pub(super) const ROUNDING: f32 = 4e-7;
 /// A cell acts on the expansion of a target only if it is at least this many times as far as the target's radius.
@@ -34,7 +35,7 @@ pub(super) fn far_softening(opening: f32) -> f32 {
 /// Returns the largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle
 /// alone. Must match the function of this name in `kernels/gravity/tree/step.cl`.
 pub(super) fn angle_of(opening: f32) -> f32 {
-    if opening < 0.0 { FIRST_ANGLE } else { LARGEST_ANGLE.min(ANGLE_SCALE * opening.sqrt().sqrt()) }
+    if opening < 0.0 { FIRST_ANGLE } else { LARGEST_ANGLE.min(ANGLE_SCALE * opening.sqrt().cbrt()) }
 }
 
 /// How a tree approximates forces: the compile-time parameters of a recipe that change the error.
@@ -58,11 +59,13 @@ impl Method {
     }
 
     /// Returns the usual relative error of the forces with the default value of the parameter `opening`, and the power of
-    /// `opening` with which the error grows. Measured with the built-in scenes.
+    /// `opening` with which the error grows. Measured with all built-in scenes of 16 384 bodies, at values of `opening` from
+    /// 0.00001 to 0.03: few scenes have a larger error, and none twice as large. Local expansions do not change the error.
     pub(in crate::modes::gravity) fn usual_error(self) -> (f64, f64) {
-        match (self.has_quadrupoles, self.uses_accelerations, self.has_expansions) {
-            (true, true, true) => (NORMAL_ERROR, 0.65),
-            _ => (10.0 * NORMAL_ERROR, 0.65),
+        match (self.has_quadrupoles, self.uses_accelerations) {
+            (true, _) => (NORMAL_ERROR, 0.65),
+            (false, true) => (4.0 * NORMAL_ERROR, 0.45),
+            (false, false) => (6.0 * NORMAL_ERROR, 0.45),
         }
     }
 }

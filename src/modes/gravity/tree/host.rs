@@ -228,7 +228,8 @@ impl Walk {
             for child in (cells.cell)(id).parts() {
                 let cell = (cells.cell)(child);
                 let Verdict { is_accepted, is_far } = rules.judge(set, &cell);
-                let is_kept = !rules.method.has_expansions && is_accepted;
+                let Method { has_expansions, uses_accelerations, .. } = rules.method;
+                let is_kept = is_accepted && !(has_expansions && uses_accelerations);
                 if is_far {
                     self.taken.push(child);
                 } else if cell.is_inner && !is_kept && cell.radius > OPENED_RADII * set.radius {
