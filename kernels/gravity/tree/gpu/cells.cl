@@ -116,13 +116,17 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, _
     }
 }
 
-// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates.
+// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates, unused without quadrupoles.
 void store_cell(uint id, float4 centre, float radius, const float *q, uint first, uint count, __global float4 *cells,
                 __global float *traces)
 {
+#if ORDER >= 2
     const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
     const float trace = q[0] + q[3] + q[5];
 #define SCALED(moment) ((moment) * scale * scale)
+#else
+#define SCALED(moment) 0.0f
+#endif
     cells[ROWS * id] = centre;
     cells[ROWS * id + 1] = (float4)(SCALED(3.0f * q[4]), radius, as_float(first), as_float(count));
     cells[ROWS * id + 2] = (float4)(SCALED(3.0f * q[0] - trace), SCALED(3.0f * q[1]), SCALED(3.0f * q[2]),
@@ -173,14 +177,12 @@ __kernel GROUP_256 void make_cells(const uint n, const uint room, __global const
             const float3 d = bodies[j].xyz - centre.xyz;
             const float m = bodies[j].w * part;
             most = fmax(most, dot(d, d));
-#if ORDER >= 2
             q[0] += m * d.x * d.x;
             q[1] += m * d.x * d.y;
             q[2] += m * d.x * d.z;
             q[3] += m * d.y * d.y;
             q[4] += m * d.y * d.z;
             q[5] += m * d.z * d.z;
-#endif
         }
         store_cell(id, centre, sqrt(most), q, begin, end - begin, cells, traces);
         boxes[2 * id] = low;
@@ -214,14 +216,12 @@ void lift_cell(uint id, float4 link, __global float4 *cells, __global float *tra
         // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
         const float own = m * b.y * b.y / 3.0f;
         radius = fmax(radius, length(x) + b.y);
-#if ORDER >= 2
         q[0] += m * x.x * x.x + own * (d.x + trace);
         q[1] += m * x.x * x.y + own * d.y;
         q[2] += m * x.x * x.z + own * d.z;
         q[3] += m * x.y * x.y + own * (d.w + trace);
         q[4] += m * x.y * x.z + own * b.x;
         q[5] += m * x.z * x.z + own * (trace - d.x - d.w);
-#endif
     }
     // No body is farther than the farthest corner of the box.
     const float3 corner = fmax(high.xyz - centre.xyz, centre.xyz - low.xyz);
