@@ -10,6 +10,10 @@
 // group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far
 // cell is at least FAR_RADII radii of the group away, and its squared distance is at least far_softening times eps². The
 // host defines these constants.
+//
+// The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
+// r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
+// do not depend on ORDER.
 
 #define VECTORS (GROUP / 16)
 #define SETS (SET / GROUP)
@@ -27,6 +31,13 @@ typedef struct {
     uint links[QUEUE_ROOM];
 } Queue;
 
+// Columns of the cells that a walk tests: only expansions need the moments of a cell before it is accepted.
+#if EXPANSIONS
+#define TESTED_COLUMNS CELL_COLUMNS
+#else
+#define TESTED_COLUMNS (CELL_RADIUS + 1)
+#endif
+
 // Columns of cells (CELL_COLUMNS).
 typedef struct {
     uint count;
@@ -35,12 +46,13 @@ typedef struct {
 
 typedef struct {
     uint count;
-    float columns[CELL_COLUMNS * HANDED_ROOM];
+    float columns[TESTED_COLUMNS * HANDED_ROOM];
     uint links[HANDED_ROOM], ids[HANDED_ROOM];
 } HandedCells;
 
 // Bodies that share a walk: the centre of their box, half its size, their largest distance from the centre, the largest
-// error that a cell may make, the largest radius over distance of a cell, and the squared distance of far cells in eps².
+// error that a cell may make (divided by M/d² if cells are accepted by their angle alone), the largest radius over distance
+// of a cell, and the squared distance of far cells in eps².
 typedef struct {
     float x, y, z, wx, wy, wz, radius, limit, angle, softening;
 } Target;
@@ -124,16 +136,29 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
     const float16 gap2 = fma(gx, gx, fma(gy, gy, gz * gz));
     const float16 near = root(gap2), size = radius * near;
     Verdict v;
+#if ACCELERATION_CRITERION
     // The rounding of the centre of mass is an error too, and one that does not average out.
     const float16 rounding = ROUNDING * fmax(fabs(x), fmax(fabs(y), fabs(z))) * near;
     v.accepted = (size < t->angle) & (mass * near * near * fma(size * size, size, rounding) <= t->limit);
+#else
+    v.accepted = size < t->angle;
+#endif
 #ifdef SOFTENING_CLAMP
     v.accepted &= gap2 > eps2;
 #endif
+#if EXPANSIONS
     const float16 d2 = fma(dx, dx, fma(dy, dy, dz * dz)), away = root(d2);
     const float16 own = t->radius * away, other = radius * away;
+#if ACCELERATION_CRITERION
     v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= t->softening * eps2)
         & (mass * away * away * (own * own) * fma(2.0f * other, other, own * own) <= far_share * t->limit);
+#else
+    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= t->softening * eps2)
+        & ((own * own) * fma(2.0f * other, other, own * own) <= far_share * t->limit);
+#endif
+#else
+    v.far = 0;
+#endif
     return v;
 }
 
@@ -141,10 +166,11 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
 void append_cells(float *columns, uint room, uint count, const float16 *values, uint bits)
 {
 #pragma unroll
-    for (uint k = 0; k < CELL_COLUMNS; ++k)
+    for (uint k = 0; k < TESTED_COLUMNS; ++k)
         append(values[k], bits, columns + k * room + count);
 }
 
+#if EXPANSIONS
 // Adds the first `count` cells of a list to an expansion. If they do not fill the last vector, overwrites the list beyond them.
 void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *terms)
 {
@@ -162,6 +188,7 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
 #define COLUMN(column) vload16(0, far->columns + (column) * FAR_ROOM + i)
         const float16 dx = t->x - COLUMN(CELL_X), dy = t->y - COLUMN(CELL_Y), dz = t->z - COLUMN(CELL_Z);
         const float16 v = inverse_root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
+#if ORDER >= 2
         // The direction, and the quadrupole over r² with its product with the direction.
         const float16 x = dx * v, y = dy * v, z = dz * v, size = COLUMN(CELL_RADIUS) * v, size2 = size * size;
         const float16 xx = COLUMN(CELL_XX) * size2, xy = COLUMN(CELL_XY) * size2, xz = COLUMN(CELL_XZ) * size2;
@@ -169,9 +196,13 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         const float16 ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
         const float16 uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
         const float16 w = fma(ux, x, fma(uy, y, uz * z));
+#else
+        const float16 x = dx * v, y = dy * v, z = dz * v;
+#endif
         const float16 m1 = COLUMN(CELL_MASS) * v * v;
         const float16 step = t->radius * v, m2 = m1 * step, m3 = m2 * step, m4 = m3 * step;
         const float16 x2 = x * x, y2 = y * y;
+#if ORDER >= 2
         const float16 along = 1.0f + 2.5f * w;
         s[0] += m1 * (ux - x * along);
         s[1] += m1 * (uy - y * along);
@@ -182,6 +213,16 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         s[5] += m2 * (fma(x * z, h, xz) - 5.0f * fma(ux, z, uz * x));
         s[6] += m2 * (yy + fma(y2, h, -along) - 10.0f * uy * y);
         s[7] += m2 * (fma(y * z, h, yz) - 5.0f * fma(uy, z, uz * y));
+#else
+        s[0] -= m1 * x;
+        s[1] -= m1 * y;
+        s[2] -= m1 * z;
+        s[3] += m2 * fma((float16)(3.0f), x2, -1.0f);
+        s[4] += m2 * 3.0f * x * y;
+        s[5] += m2 * 3.0f * x * z;
+        s[6] += m2 * fma((float16)(3.0f), y2, -1.0f);
+        s[7] += m2 * 3.0f * y * z;
+#endif
         const float16 ex = 3.0f - 15.0f * x2, ey = 3.0f - 15.0f * y2;
         s[8] += m3 * x * (ex + 6.0f);
         s[9] += m3 * y * ex;
@@ -200,8 +241,10 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         s[21] += m4 * y * z * (fx - 15.0f);
         s[22] += m4 * x * z * (fy - 15.0f);
         s[23] += m4 * y * z * (fy - 45.0f);
-#ifdef POTENTIAL
+#if defined(POTENTIAL) && ORDER >= 2
         s[24] += COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f);
+#elif defined(POTENTIAL)
+        s[24] += COLUMN(CELL_MASS) * v;
 #endif
 #undef COLUMN
     }
@@ -253,17 +296,32 @@ void evaluate(const Target *t, const float *s, Group *group, uint k)
 #endif
 }
 
+#endif
+
 // Adds the accelerations of cells to each body of a group.
 void attract_to_cells(Group *group, __global const float *cells, uint stride, const uint *list, uint count, float eps2)
 {
     for (uint i = 0; i < count; ++i) {
 #define OF(column) cells[(column) * stride + list[i]]
+#if ORDER >= 2
         const float mass = OF(CELL_MASS), radius = OF(CELL_RADIUS), trace = OF(CELL_TRACE) * eps2;
         const float xx = OF(CELL_XX), xy = OF(CELL_XY), xz = OF(CELL_XZ), yy = OF(CELL_YY), yz = OF(CELL_YZ);
         const float cx = OF(CELL_X), cy = OF(CELL_Y), cz = OF(CELL_Z), zz = -(xx + yy);
+#else
+        const float4 cell = (float4)(OF(CELL_X), OF(CELL_Y), OF(CELL_Z), OF(CELL_MASS));
+#endif
 #undef OF
 #pragma unroll
         for (uint k = 0; k < VECTORS; ++k) {
+#if ORDER < 2
+#ifdef POTENTIAL
+            const Columns *c = &group->columns[k];
+            group->potential[k] +=
+                cell.w * inverse_root(softened(cell.x - c->x, cell.y - c->y, cell.z - c->z, eps2));
+#else
+            attract_columns(&group->columns[k], cell, eps2);
+#endif
+#else
             Columns *c = &group->columns[k];
             const float16 dx = cx - c->x, dy = cy - c->y, dz = cz - c->z;
             const float16 v = inverse_root(softened(dx, dy, dz, eps2));
@@ -282,6 +340,7 @@ void attract_to_cells(Group *group, __global const float *cells, uint stride, co
             c->ax += fma(along, x, -across * ux);
             c->ay += fma(along, y, -across * uy);
             c->az += fma(along, z, -across * uz);
+#endif
 #endif
         }
     }
@@ -351,9 +410,15 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
         half_[k] = fmax(b - centre[k], centre[k] - a);
     }
     const float radius = radius_of(begin, end, centre[0], centre[1], centre[2], bodies, stride);
+#if ACCELERATION_CRITERION
     const bool known = opening >= 0.0f;
     const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius,
         known ? opening * smallest_of(least) : INFINITY, known ? LARGEST_ANGLE : FIRST_ANGLE, far_softening(opening) };
+#else
+    const float angle = angle_of(opening);
+    const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius, angle * angle * angle,
+        angle, far_softening(opening) };
+#endif
     return t;
 }
 
@@ -370,41 +435,54 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
     const uint end = min(n, begin + SETS * GROUP);
     uint4 done = (uint4)(0);
     Queue queue;
+#if EXPANSIONS
     FarCells far;
-    HandedCells handed;
     float16 terms[TERMS];
     float set_sums[TERMS];
-    float16 values[CELL_COLUMNS];
+#endif
+    HandedCells handed;
+    float16 values[TESTED_COLUMNS];
 
     Target set = target_of(begin, end, bodies, stride, opening);
     queue.head = 0;
     queue.tail = 1;
     queue.links[0] = links[0];
     // The root is a family of its own.
+#if EXPANSIONS
     far.count = handed.count = 0;
     for (uint k = 0; k < TERMS; ++k)
         terms[k] = 0.0f;
+#else
+    handed.count = 0;
+#endif
     const float open_from = OPENED_RADII * set.radius;
     bool leaf_root = !(links[0] & INNER);
     while (queue.head < queue.tail && !leaf_root && handed.count <= HANDED_ROOM - 32) {
         const Family f = children_of(take(&queue), links);
 #pragma unroll
-        for (uint k = 0; k < CELL_COLUMNS; ++k)
+        for (uint k = 0; k < TESTED_COLUMNS; ++k)
             values[k] = column_of(f, cells, cell_stride, k);
         const Verdict v = judge(&set, values[CELL_X], values[CELL_Y], values[CELL_Z], values[CELL_MASS],
                                 values[CELL_RADIUS], far_share, eps2);
         const int16 inner = as_int16(f.links) < (int16)(0);
         const int16 distant = f.valid & v.far;
+#if EXPANSIONS && ACCELERATION_CRITERION
         const int16 open = f.valid & ~v.far & inner & (values[CELL_RADIUS] > open_from);
+#else
+        // Each group accepts what the set accepts, so that only few cells are handed to the groups.
+        const int16 open = f.valid & ~v.accepted & inner & (values[CELL_RADIUS] > open_from);
+#endif
         const uint far_bits = bits_of(distant), open_bits = bits_of(open), kept = bits_of(f.valid & ~distant & ~open);
         done.w += popcount(bits_of(f.valid));
         if (open_bits)
             push(&queue, f.links, open_bits);
+#if EXPANSIONS
         if (far_bits) {
             append_cells(far.columns, FAR_ROOM, far.count, values, far_bits);
             far.count += popcount(far_bits);
             make_room(&far, &set, eps2, terms);
         }
+#endif
         if (kept) {
             append_cells(handed.columns, HANDED_ROOM, handed.count, values, kept);
             append_ids(f.links, kept, handed.links + handed.count);
@@ -413,9 +491,11 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
         }
         done.z += popcount(far_bits);
     }
+#if EXPANSIONS
     expand(&far, far.count, &set, eps2, terms);
     for (uint k = 0; k < TERMS; ++k)
         set_sums[k] = sum_of(terms[k]);
+#endif
     // Cells that the set had no room for; each group opens them.
     const uint rest_head = queue.head, rest_tail = leaf_root ? queue.head : queue.tail;
     const uint far_of_set = done.z;
@@ -441,27 +521,29 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
         own.tail = rest_tail - rest_head;
         for (uint k = 0; k < own.tail; ++k)
             own.links[k] = queue.links[rest_head + k];
+#if EXPANSIONS
         far.count = 0;
         for (uint k = 0; k < TERMS; ++k)
             terms[k] = 0.0f;
+#endif
         if (leaf_root)
             near[near_count++] = links[0];
         for (;;) {
-            // The cells that the set left come first, then those that the group opened.
-            const bool from_set = at < handed.count;
+            // The cells that the set left come first, then those that the group opened, unless the queue becomes long.
+            const bool from_set = at < handed.count && own.tail - own.head <= QUEUE_LENGTH;
             Family f;
             if (from_set) {
                 f.valid = LANE < (int16)((int)(handed.count - at));
                 f.links = vload16(0, handed.links + at);
                 f.ids = vload16(0, handed.ids + at);
 #pragma unroll
-                for (uint k = 0; k < CELL_COLUMNS; ++k)
+                for (uint k = 0; k < TESTED_COLUMNS; ++k)
                     values[k] = vload16(0, handed.columns + k * HANDED_ROOM + at);
                 at += 16;
             } else if (own.head < own.tail) {
                 f = children_of(take(&own), links);
 #pragma unroll
-                for (uint k = 0; k < CELL_COLUMNS; ++k)
+                for (uint k = 0; k < TESTED_COLUMNS; ++k)
                     values[k] = column_of(f, cells, cell_stride, k);
             } else {
                 break;
@@ -470,11 +552,10 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
                                     values[CELL_RADIUS], far_share, eps2);
             const int16 inner = as_int16(f.links) < (int16)(0);
             const int16 few = as_int16(f.links & 63u) <= (int16)(FEW_BODIES);
-            const int16 distant = f.valid & v.far;
             const int16 direct = f.valid & ~inner & ~v.far & (~v.accepted | few);
             const int16 whole = f.valid & v.accepted & ~v.far & ~direct;
             const uint open_bits = bits_of(f.valid & ~v.accepted & inner);
-            const uint far_bits = bits_of(distant), near_bits = bits_of(direct), mid_bits = bits_of(whole);
+            const uint near_bits = bits_of(direct), mid_bits = bits_of(whole);
             done.w += popcount(bits_of(f.valid));
             if (open_bits)
                 push(&own, f.links, open_bits);
@@ -487,12 +568,15 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
                 mid_count += popcount(mid_bits);
                 done.y += popcount(mid_bits) * (past - first);
             }
+#if EXPANSIONS
+            const uint far_bits = bits_of(f.valid & v.far);
             if (far_bits) {
                 append_cells(far.columns, FAR_ROOM, far.count, values, far_bits);
                 far.count += popcount(far_bits);
                 done.z += popcount(far_bits);
                 make_room(&far, &t, eps2, terms);
             }
+#endif
             if (mid_count > FAR_ROOM - 16) {
                 attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
                 mid_count = 0;
@@ -504,16 +588,22 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
         }
         attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
         done.x += (past - first) * attract_to_leaves(&group, bodies, stride, near, near_count, eps2);
+#if EXPANSIONS
         expand(&far, far.count, &t, eps2, terms);
+#endif
         const uint4 own_work = done - before;
         const float cost = far_of_set + own_work.z + (own_work.x + own_work.y) / (past - first);
+#if EXPANSIONS
         float own_sums[TERMS];
         for (uint k = 0; k < TERMS; ++k)
             own_sums[k] = sum_of(terms[k]);
+#endif
 #pragma unroll
         for (uint k = 0; k < VECTORS; ++k) {
+#if EXPANSIONS
             evaluate(&t, own_sums, &group, k);
             evaluate(&set, set_sums, &group, k);
+#endif
             float ax[16], ay[16], az[16], potential[16];
             vstore16(group.columns[k].ax, 0, ax);
             vstore16(group.columns[k].ay, 0, ay);

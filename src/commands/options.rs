@@ -52,10 +52,11 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
         Some(_) => unknown("knob", name, known().map(|knob| knob.name)),
         None => Error::Invalid(format!("--knob {word}: this variant has no compile-time parameters")),
     })?;
-    let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
+    let value = |text: &str| knob.read(text.trim());
     let values: Option<Vec<u32>> = values.split(',').map(value).collect();
     let values = values.ok_or_else(|| {
-        Error::Invalid(format!("--knob {word}: {name} must be one of {}", join(knob.options)))
+        let options: Vec<String> = knob.options.iter().map(|value| knob.word(*value)).collect();
+        Error::Invalid(format!("--knob {word}: {name} must be one of {}", join(&options)))
     })?;
     Ok((knob.name, values))
 }

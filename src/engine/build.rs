@@ -18,7 +18,8 @@ pub struct Resolved {
 
 impl Resolved {
     /// Replaces each `auto` in `config` with a value that suits `device`, and checks the values that the user chose.
-    /// Ignores compile-time parameters that the variant lacks, and a work-group size if `auto` selects a fixed size.
+    /// Ignores compile-time parameters that the variant lacks. If `auto` selects the variant, also ignores those that select
+    /// a method, and a work-group size if the variant has a fixed size.
     ///
     /// # Errors
     /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
@@ -31,7 +32,11 @@ impl Resolved {
         let variant = config.variant.or_else(|| (bodies > telling).then(auto));
         let best = config.tuned.recipe(device, config.mode.as_ref(), variant, telling);
         let best = best.unwrap_or_else(|| Recipe::guess(variant.unwrap_or_else(auto), device, bodies));
-        let recipe = config.knobs.iter().fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
+        // `auto` keeps the default methods, because another method might not have the accuracy that `auto` must have.
+        let is_method = |name: &str| best.knobs().any(|(knob, _)| knob.name == name && knob.is_method);
+        let counts = |name: &str| config.variant.is_some() || !is_method(name);
+        let chosen = config.knobs.iter().filter(|(name, _)| counts(name));
+        let recipe = chosen.fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
         let most = recipe.max_work_group(device);
         let is_fixed = recipe.variant.has_fixed_group;
         // A size that the user chose for another variant must not prevent `auto` from choosing a variant of fixed size, unless

@@ -226,7 +226,9 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     let mut improves = true;
     while std::mem::take(&mut improves) {
         let before = leader.recipe;
-        let knobs = before.knobs().map(|(knob, _)| knob).filter(|knob| !knob.never_hurts);
+        // Another method would change the error too.
+        let is_searched = |knob: &&Knob| !knob.never_hurts && !knob.is_method;
+        let knobs = before.knobs().map(|(knob, _)| knob).filter(is_searched);
         for knob in knobs.map(Some).chain([None]) {
             for recipe in others(&leader.recipe, knob, &device.info) {
                 if start.elapsed() > SEARCH {

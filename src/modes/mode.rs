@@ -212,12 +212,17 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
-        self.normal_error(variant).is_none_or(|error| error <= UNNOTICED)
+        variant.normal_error.is_none_or(|error| error <= UNNOTICED)
     }
 
-    /// Returns the usual relative error of `variant` with these parameters; `None` if it is exact up to rounding.
-    fn normal_error(&self, variant: &Variant) -> Option<f64> {
-        variant.normal_error
+    /// Returns the usual relative error of a recipe with these parameters; `None` if it is exact up to rounding.
+    fn normal_error(&self, recipe: &Recipe) -> Option<f64> {
+        recipe.variant.normal_error
+    }
+
+    /// Returns the largest relative error of a recipe that the command `check` accepts.
+    fn tolerance(&self, recipe: &Recipe) -> f64 {
+        recipe.variant.tolerance
     }
 
     /// Makes every step cost the same, for speed measurements.
@@ -276,8 +281,9 @@ impl dyn Mode {
 
     /// Returns the relative error above which the window warns: twice the usual error of an approximate variant with
     /// these parameters, but at least the largest error of exact variants; or the tolerance of an exact variant.
-    pub fn alarm(&self, variant: &Variant) -> f64 {
-        self.normal_error(variant).map_or(variant.tolerance, |normal| (2.0 * normal).max(TOLERANCE))
+    pub fn alarm(&self, recipe: &Recipe) -> f64 {
+        let exact = recipe.variant.tolerance;
+        self.normal_error(recipe).map_or(exact, |normal| (2.0 * normal).max(TOLERANCE))
     }
 
     /// Returns all parameters with their values.

@@ -150,17 +150,24 @@ impl Together {
     }
 }
 
-/// A compile-time parameter of a variant's kernels. It changes only the speed.
+/// A compile-time parameter of a variant's kernels. It changes only the speed, unless `is_method` is set.
 #[derive(Debug)]
 pub struct Knob {
     /// Name of the compile-time parameter in `--knob` and the panel.
     pub name: &'static str,
+    /// Label in the panel; empty if the panel shows the name.
+    pub label: &'static str,
     /// Name of the macro that passes the value to the kernel; empty if only the host uses the value.
     pub define: &'static str,
     /// One-line description of the compile-time parameter.
     pub summary: &'static str,
     /// Values that the compile-time parameter may have.
     pub options: &'static [u32],
+    /// Name and description of each value, in the order of `options`; empty if the values are plain numbers.
+    pub choices: &'static [(&'static str, &'static str)],
+    /// Whether the value selects a method of computation, and so changes the error of the result. The last option is the
+    /// default: `auto` and tuning take no other.
+    pub is_method: bool,
     /// Whether the guessed value is always the fastest, so that tuning need not try other values.
     pub never_hurts: bool,
     /// Returns a good value of the compile-time parameter for a device and a number of bodies.
@@ -175,7 +182,17 @@ impl Knob {
         options: &'static [u32],
         guess: fn(&DeviceInfo, usize) -> u32,
     ) -> Self {
-        Self { name, define, summary: "", options, never_hurts: false, guess }
+        Self {
+            name,
+            label: "",
+            define,
+            summary: "",
+            options,
+            choices: &[],
+            is_method: false,
+            never_hurts: false,
+            guess,
+        }
     }
 
     /// Sets the summary of the compile-time parameter.
@@ -183,9 +200,41 @@ impl Knob {
         Self { summary, ..self }
     }
 
+    /// Turns the compile-time parameter into one that selects a method, with a label, and a name and a description of each
+    /// value. The last option is the default.
+    pub(super) const fn method(
+        self,
+        label: &'static str,
+        choices: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { label, choices, is_method: true, ..self }
+    }
+
     /// Returns whether the compile-time parameter is an on/off switch.
     pub fn is_switch(&self) -> bool {
         self.options == [0, 1]
+    }
+
+    /// Returns the name and the description of a value, if values have names.
+    pub fn choice(&self, value: u32) -> Option<(&'static str, &'static str)> {
+        let at = self.options.iter().position(|option| *option == value)?;
+        self.choices.get(at).copied()
+    }
+
+    /// Returns a value as text in the syntax of `--knob`: its name or, if it has none, the number.
+    pub fn word(&self, value: u32) -> String {
+        self.choice(value).map_or_else(|| value.to_string(), |(name, _)| name.to_owned())
+    }
+
+    /// Reads a value: one of the names or the numbers of the options.
+    pub fn read(&self, text: &str) -> Option<u32> {
+        let is_meant = |option: &u32| text == option.to_string() || text == self.word(*option);
+        self.options.iter().copied().find(is_meant)
+    }
+
+    /// Returns whether a value is the default method. Values of other compile-time parameters have no fixed default.
+    fn is_default_method(&self, value: u32) -> bool {
+        self.is_method && self.options.last() == Some(&value)
     }
 }
 
@@ -201,7 +250,7 @@ pub(super) fn common_multiple(a: usize, b: usize) -> usize {
 }
 
 /// Maximum number of compile-time parameters (knobs) of a variant.
-pub const MAX_KNOBS: usize = 5;
+pub const MAX_KNOBS: usize = 6;
 
 /// A kernel variant with a work-group size and values for all of its compile-time parameters (knobs).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -226,8 +275,9 @@ impl Recipe {
         recipe
     }
 
-    /// Creates a recipe from a work-group size and named compile-time parameters. Returns `None` if a parameter is
-    /// missing, unknown or out of range, or if the work-group is too large for the device.
+    /// Creates a recipe from a work-group size and named compile-time parameters. A missing parameter that selects a method
+    /// has its default. Returns `None` if another parameter is missing, if one is unknown or out of range, or if the
+    /// work-group is too large for the device.
     pub fn of_words(
         variant: &'static Variant,
         device: &DeviceInfo,
@@ -236,11 +286,15 @@ impl Recipe {
     ) -> Option<Self> {
         let mut recipe = Self::guess(variant, device, 1);
         for knob in variant.knobs {
-            let value = knobs.get(knob.name).filter(|value| knob.options.contains(value))?;
-            recipe = recipe.with_knob(knob.name, *value);
+            match knobs.get(knob.name) {
+                Some(value) if knob.options.contains(value) => recipe = recipe.with_knob(knob.name, *value),
+                None if knob.is_method => {}
+                _ => return None,
+            }
         }
+        let is_known = |name: &String| variant.knobs.iter().any(|knob| knob.name == *name);
         let fits = (1..=recipe.max_work_group(device)).contains(&work_group);
-        (fits && knobs.len() == variant.knobs.len()).then(|| recipe.with_work_group(work_group))
+        (fits && knobs.keys().all(is_known)).then(|| recipe.with_work_group(work_group))
     }
 
     /// Returns the value of the compile-time parameter `name`, or 0 if the variant does not have it.
@@ -273,9 +327,10 @@ impl Recipe {
         self.knobs().map(|(knob, value)| (knob.name, value)).collect()
     }
 
-    /// Returns the compile-time parameters as text in the syntax of `--knob`.
+    /// Returns the compile-time parameters as text in the syntax of `--knob`. Leaves out default methods.
     pub fn words(&self) -> String {
-        self.knobs().map(|(knob, value)| format!("{}={value}", knob.name)).collect::<Vec<_>>().join(" ")
+        let told = self.knobs().filter(|(knob, value)| !knob.is_default_method(*value));
+        told.map(|(knob, value)| format!("{}={}", knob.name, knob.word(value))).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the macros that the kernels are compiled with: the work-group size and the knobs.
@@ -322,14 +377,17 @@ impl Recipe {
         sizes
     }
 
-    /// Returns recipes for tuning: all combinations of numeric knob values, and each on/off knob toggled separately.
+    /// Returns recipes to check: all combinations of numeric knob values, and each on/off knob and each method changed
+    /// separately.
     pub fn relatives(&self) -> Vec<Self> {
-        let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
+        let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch() && !knob.is_method);
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();
         let with = |row: Vec<_>| row.into_iter().fold(*self, |it, (name, value)| it.with_knob(name, value));
         let mut all: Vec<Self> = product(&sizes).into_iter().map(with).collect();
-        let switches = self.knobs().filter(|(knob, _)| knob.is_switch());
-        all.extend(switches.map(|(knob, value)| self.with_knob(knob.name, 1 - value)));
+        for (knob, value) in self.knobs().filter(|(knob, _)| knob.is_switch() || knob.is_method) {
+            let others = knob.options.iter().filter(|other| **other != value);
+            all.extend(others.map(|other| self.with_knob(knob.name, *other)));
+        }
         all
     }
 }

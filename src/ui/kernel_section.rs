@@ -128,16 +128,22 @@ fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: 
 fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Collector) {
     let others = recipe.knobs().filter(|(knob, _)| Some(knob.name) != recipe.variant.width_knob);
     for (knob, in_use) in others {
-        let name = |option: &u32| match (knob.is_switch(), option) {
-            (true, 0) => "off".to_owned(),
-            (true, _) => "on".to_owned(),
-            (false, size) => size.to_string(),
+        let option = |option: &u32| match (knob.choice(*option), knob.is_switch(), option) {
+            (Some((name, help)), _, _) => (*option, name.to_owned(), help),
+            (None, true, 0) => (0, "off".to_owned(), knob.summary),
+            (None, true, _) => (*option, "on".to_owned(), knob.summary),
+            (None, false, size) => (*size, size.to_string(), knob.summary),
         };
-        let options: Vec<_> = knob.options.iter().map(|it| (*it, name(it), knob.summary)).collect();
-        let mut chosen = config.knobs.get(knob.name).copied();
-        let texts = (knob.name, knob.name, knob.summary);
-        if auto_row(ui, out, texts, &options, (&mut chosen, Some(in_use))) {
+        let options: Vec<_> = knob.options.iter().map(option).collect();
+        // If `auto` chooses the variant, it keeps the default methods.
+        let counts = config.variant.is_some() || !knob.is_method;
+        let mut chosen = config.knobs.get(knob.name).copied().filter(|_| counts);
+        let label = if knob.label.is_empty() { knob.name } else { knob.label };
+        if auto_row(ui, out, (knob.name, label, knob.summary), &options, (&mut chosen, Some(in_use))) {
             set_knob(config, knob.name, chosen);
+            if knob.is_method && chosen.is_some() {
+                config.variant = Some(recipe.variant);
+            }
         }
     }
 }

@@ -11,8 +11,8 @@ use super::model::Model;
 use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
 use crate::base::format;
-use crate::modes::Sharing;
 use crate::modes::accuracy::{self, SampleErrors};
+use crate::modes::{Recipe, Sharing};
 use crate::session::{Rung, Stats};
 
 /// Width of the overlay's contents, in points: fits the longest row, so that changing numbers do not shift the layout.
@@ -280,7 +280,11 @@ fn setup(model: &Model) -> Vec<Row> {
 fn accuracy_rows(model: &Model) -> Vec<Row> {
     let (stats, mode) = (model.stats, &model.config.mode);
     let (label, help) = mode.info().error;
-    let alarm = mode.info().variant(stats.variant).map_or(f64::INFINITY, |variant| mode.alarm(variant));
+    let in_use = mode.info().variant(stats.variant).map(|variant| {
+        let chosen = model.recipe.filter(|recipe| recipe.variant == variant);
+        chosen.unwrap_or_else(|| Recipe::guess(variant, model.device, stats.bodies))
+    });
+    let alarm = in_use.map_or(f64::INFINITY, |recipe| mode.alarm(&recipe));
     let worries = stats.relative_error.is_some_and(|error| error > alarm);
     let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
     let help = format!(

@@ -49,6 +49,31 @@ fn every_guess_can_be_chosen() {
 }
 
 #[test]
+fn auto_keeps_the_default_methods() {
+    let device = cpu().info;
+    let tree = gravity().variant("tree").unwrap();
+    let set = |config: &mut Config| config.knobs.extend([("order", 0), ("leaf", 32)]);
+    let by_auto = resolve(&Tuned::default(), 1 << 15, &device, set);
+    assert_eq!((by_auto.variant, by_auto.knob("order"), by_auto.knob("leaf")), (tree, 2, 32));
+    let by_hand = resolve(&Tuned::default(), 1 << 15, &device, |config| {
+        set(config);
+        config.variant = Some(tree);
+    });
+    assert_eq!([by_hand.knob("order"), by_hand.knob("leaf")], [0, 32]);
+    assert!(by_hand.words().contains("order=monopole") && !by_auto.words().contains("order"));
+    // Settings that were stored before there were methods.
+    let old = [("leaf".to_owned(), 16), ("group".to_owned(), 64)].into();
+    let old = Recipe::of_words(tree, &device, 1, &old).unwrap();
+    assert_eq!(old, Recipe::guess(tree, &device, 1).with_knob("leaf", 16).with_knob("group", 64));
+    for knob in MODES.iter().flat_map(|info| info.variants).flat_map(|variant| variant.knobs) {
+        if knob.is_method {
+            assert_eq!(knob.options.last(), Some(&(knob.guess)(&device, BODIES)), "{}", knob.name);
+            assert_eq!(knob.options.len(), knob.choices.len(), "{}", knob.name);
+        }
+    }
+}
+
+#[test]
 fn auto_takes_what_was_found_near_that_number_of_bodies() {
     let device = cpu().info;
     let found = odd(&device);

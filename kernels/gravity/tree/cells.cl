@@ -5,9 +5,13 @@
 
 // Columns of a cell: centre of mass, mass, largest distance of a body from the centre, and the quadrupole
 // Σ m (3 x xᵀ − x² 1) / (M r²) without its last element, and Σ m x² / (M r²). Divided by M r², the moments stay within
-// the range of a float for any unit of length and mass.
+// the range of a float for any unit of length and mass. Without quadrupoles (ORDER 0), cells have the first columns only.
 enum { CELL_X, CELL_Y, CELL_Z, CELL_MASS, CELL_RADIUS, CELL_XX, CELL_XY, CELL_XZ, CELL_YY, CELL_YZ, CELL_TRACE };
+#if ORDER >= 2
 #define CELL_COLUMNS 11
+#else
+#define CELL_COLUMNS 5
+#endif
 
 // The link of a cell: the first child or body, how many there are, and whether they are children.
 #define INNER 0x80000000u
@@ -68,9 +72,10 @@ float radius_of(uint begin, uint end, float x, float y, float z, __global const 
     return sqrt(largest_of(most));
 }
 
-// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates.
+// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates, unused without quadrupoles.
 void store_cell(__global float *cells, uint stride, uint id, float4 centre, float radius, const float *q)
 {
+#if ORDER >= 2
     const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
     const float trace = q[0] + q[3] + q[5];
 #define SCALED(moment) ((moment) * scale * scale)
@@ -78,6 +83,9 @@ void store_cell(__global float *cells, uint stride, uint id, float4 centre, floa
         SCALED(3.0f * q[0] - trace), SCALED(3.0f * q[1]), SCALED(3.0f * q[2]), SCALED(3.0f * q[3] - trace),
         SCALED(3.0f * q[4]), SCALED(trace) };
 #undef SCALED
+#else
+    const float values[CELL_COLUMNS] = { centre.x, centre.y, centre.z, centre.w, radius };
+#endif
     for (uint k = 0; k < CELL_COLUMNS; ++k)
         cells[k * stride + id] = values[k];
 }
@@ -100,6 +108,8 @@ void leaf_moments(uint begin, uint end, __global const float *columns, uint stri
         sz = fma(m, vload16(0, columns + 2 * stride + i) - first.z, sz);
     }
     const float4 centre = (float4)(first.x + sum_of(sx), first.y + sum_of(sy), first.z + sum_of(sz), mass);
+    float sums[6];
+#if ORDER >= 2
     float16 q[6] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
     for (uint i = begin; i < end; i += 16) {
         const int16 inside = LANE < (int16)((int)(end - i));
@@ -114,9 +124,9 @@ void leaf_moments(uint begin, uint end, __global const float *columns, uint stri
         q[4] = fma(m * y, z, q[4]);
         q[5] = fma(m * z, z, q[5]);
     }
-    float sums[6];
     for (uint k = 0; k < 6; ++k)
         sums[k] = sum_of(q[k]);
+#endif
     store_cell(cells, cell_stride, id, centre, radius_of(begin, end, centre.x, centre.y, centre.z, columns, stride), sums);
 }
 
@@ -139,6 +149,7 @@ void inner_moments(uint begin, uint end, uint link, __global const float *column
         centre.z += m * (OF(c, CELL_Z) - from.z);
     }
     float q[6] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
+#if ORDER >= 2
     for (uint c = first; c < last; ++c) {
         const float m = OF(c, CELL_MASS) * part, r = OF(c, CELL_RADIUS);
         const float x = OF(c, CELL_X) - centre.x, y = OF(c, CELL_Y) - centre.y, z = OF(c, CELL_Z) - centre.z;
@@ -152,6 +163,7 @@ void inner_moments(uint begin, uint end, uint link, __global const float *column
         q[4] += m * y * z + own * OF(c, CELL_YZ);
         q[5] += m * z * z + own * (trace - xx - yy);
     }
+#endif
 #undef OF
     store_cell(cells, cell_stride, id, centre, radius_of(begin, end, centre.x, centre.y, centre.z, columns, stride), q);
 }

@@ -1,4 +1,4 @@
-// Sorts the bodies along a Hilbert curve, and tells for each body how many levels of an octree it shares with the body
+// Sorts the bodies along a space-filling curve (Hilbert or Morton, the macro HILBERT), and tells for each body how many levels of an octree it shares with the body
 // before it.
 //
 // A key has LEVELS levels. Bodies that share a whole key and are too many for a leaf get another key of LEVELS levels
@@ -25,10 +25,12 @@ TASK void bounds(const uint n, __global const float4 *x, __global float4 *corner
     corners[2 * t + 1] = high;
 }
 
-// Returns the positions of 16 points on a Hilbert curve from their coordinates of LEVELS bits (Skilling 2004, AIP Conf.
-// Proc. 707, 381).
-uint16 hilbert(uint16 x, uint16 y, uint16 z)
+// Returns the positions of 16 points on the curve from their coordinates of LEVELS bits. The Morton curve interleaves the
+// bits of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707, 381).
+uint16 curve(uint16 x, uint16 y, uint16 z)
 {
+    uint16 gray = 0;
+#if HILBERT
     for (int level = LEVELS - 1; level > 0; --level) {
         const uint low = (1u << level) - 1;
         uint16 t;
@@ -47,9 +49,9 @@ uint16 hilbert(uint16 x, uint16 y, uint16 z)
     }
     y ^= x;
     z ^= y;
-    uint16 gray = 0;
     for (int level = LEVELS - 1; level > 0; --level)
         gray ^= -((z >> (uint16)(level)) & 1u) & ((1u << level) - 1);
+#endif
     // Two zero bits after each bit, then the three coordinates into each other.
 #define SPREAD(c)                                                                                                       \
     c ^= gray;                                                                                                          \
@@ -76,7 +78,7 @@ uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scal
     }
     const float most = DIGITS - 1;
 #define CELL_OF(p, corner) convert_uint16(clamp((vload16(0, p) - corner) * scale, 0.0f, most))
-    return hilbert(CELL_OF(px, low.x), CELL_OF(py, low.y), CELL_OF(pz, low.z));
+    return curve(CELL_OF(px, low.x), CELL_OF(py, low.y), CELL_OF(pz, low.z));
 #undef CELL_OF
 }
 

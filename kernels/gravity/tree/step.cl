@@ -1,5 +1,14 @@
 // The start and the end of a walk, on all devices.
 
+#if !ACCELERATION_CRITERION
+// Returns the largest radius of an accepted cell, as a fraction of its distance. A negative `opening` is for bodies whose
+// accelerations are not known.
+float angle_of(float opening)
+{
+    return opening < 0.0f ? FIRST_ANGLE : fmin(LARGEST_ANGLE, ANGLE_SCALE * cbrt(sqrt(opening)));
+}
+#endif
+
 // Returns the least squared distance of a far cell from the centre of a group, divided by eps². The expansion around the
 // centre does not follow how softening changes the law, and this error must shrink with `opening`.
 float far_softening(float opening)

@@ -104,10 +104,15 @@ mod tests {
     #[test]
     fn the_alarm_follows_the_error_that_is_normal_for_the_variant() {
         let fluid: &dyn Mode = &Fluid::default();
-        let coarse = Variant { normal_error: Some(0.01), ..SPLIT };
-        let loose = Variant { tolerance: 0.3, ..SPLIT };
-        for (variant, limit) in [(coarse, 0.02), (loose, 0.3), (SPLIT, TOLERANCE), (HALF, 1e-3)] {
-            assert_eq!(fluid.alarm(&variant), limit, "{}", variant.name);
+        static COARSE: Variant = Variant { normal_error: Some(0.01), ..SPLIT };
+        static LOOSE: Variant = Variant { tolerance: 0.3, ..SPLIT };
+        for (variant, limit) in [(&COARSE, 0.02), (&LOOSE, 0.3), (&SPLIT, TOLERANCE), (&HALF, 1e-3)] {
+            assert_eq!(
+                fluid.alarm(&Recipe::guess(variant, &DeviceInfo::default(), 1000)),
+                limit,
+                "{}",
+                variant.name
+            );
         }
     }
 

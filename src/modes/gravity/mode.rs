@@ -5,6 +5,7 @@ use super::parameters::{Accuracy, Gravity};
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
 use super::step::{FORCE, planes};
+use super::tree;
 use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
@@ -13,8 +14,8 @@ use crate::base::params::Choice;
 use crate::base::state::State;
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Variant, Work,
-    checks, edits, fleet, source,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Simulation, Variant,
+    Work, checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -125,8 +126,14 @@ impl Mode for Gravity {
         variant.normal_error.is_none() || self.accuracy != Accuracy::Exact
     }
 
-    fn normal_error(&self, variant: &Variant) -> Option<f64> {
-        variant.normal_error.map(|error| self.usual_error(error))
+    fn normal_error(&self, recipe: &Recipe) -> Option<f64> {
+        recipe.variant.normal_error.map(|_| self.usual_error(tree::Method::of(recipe).usual_error()))
+    }
+
+    fn tolerance(&self, recipe: &Recipe) -> f64 {
+        let Variant { tolerance, normal_error, .. } = recipe.variant;
+        let (usual, _) = tree::Method::of(recipe).usual_error();
+        normal_error.map_or(*tolerance, |normal| tolerance * (usual / normal).max(1.0))
     }
 
     fn force_evaluations(&self) -> u32 {
@@ -171,9 +178,10 @@ mod tests {
 
     #[test]
     fn the_alarm_of_the_tree_follows_its_opening() {
+        let device = DeviceInfo::default();
         let alarm = |opening, variant| {
             let mode: &dyn Mode = &Gravity { opening, ..Gravity::default() };
-            mode.alarm(variant)
+            mode.alarm(&Recipe::guess(variant, &device, 1000))
         };
         let usual = alarm(Gravity::default().opening, &TREE);
         assert_eq!(Some(usual), TREE.normal_error.map(|normal| 2.0 * normal));

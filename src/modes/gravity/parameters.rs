@@ -108,10 +108,10 @@ impl Accuracy {
 }
 
 impl Gravity {
-    /// Returns the usual force error of a variant whose usual error is `at_default` with the default `opening`.
-    pub(super) fn usual_error(&self, at_default: f64) -> f64 {
-        // Measured with Plummer spheres and galaxies: the error grows as this power of `opening`.
-        at_default * f64::from(self.opening / OPENING).powf(0.65)
+    /// Returns the usual force error of a method whose usual error is `at_default` with the default `opening`, and grows
+    /// as a power of `opening`.
+    pub(super) fn usual_error(&self, (at_default, power): (f64, f64)) -> f64 {
+        at_default * f64::from(self.opening / OPENING).powf(power)
     }
 }
 

@@ -48,7 +48,7 @@ variants! {
         local_bytes: mutual::local_bytes;
     /// Barnes–Hut tree: distant bodies act together, as cells of an octree. Approximate; its work grows as N log N.
     TREE = "tree", &Builder(Tree::build),
-        knobs: &[LEAF, GROUP],
+        knobs: &[LEAF, GROUP, ORDER, CURVE, CRITERION, EXPANSIONS],
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { tree::WARP },
         has_fixed_group: true,
         bytes_per_body: tree::BYTES_PER_BODY,
@@ -164,3 +164,39 @@ const GROUP: Knob =
         _ => 16,
     })
     .summary("Number of neighbouring bodies that walk the tree together.");
+const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
+    .summary("Moments of a cell. Higher orders describe the masses in the cell more exactly.")
+    .method(
+        "Multipoles",
+        &[
+            ("monopole", "A cell acts like its whole mass at its centre of mass."),
+            (
+                "quadrupole",
+                "The second moments of the masses count too: a smaller error with the same cells.",
+            ),
+        ],
+    );
+const CURVE: Knob = Knob::new("curve", "HILBERT", &[0, 1], |_, _| 1)
+    .summary("Space-filling curve that gives the order of the bodies. Neighbours on the curve share a walk.")
+    .method(
+        "Curve",
+        &[
+            (
+                "morton",
+                "Morton curve (Z-order): simple, but it jumps, so that some groups of bodies are large.",
+            ),
+            ("hilbert", "Hilbert curve: it never jumps, so that groups of bodies are small."),
+        ],
+    );
+const CRITERION: Knob = Knob::new("criterion", "ACCELERATION_CRITERION", &[0, 1], |_, _| 1)
+    .summary("Rule that decides whether a cell may act as a whole, or is opened.")
+    .method("Criterion", &[
+        ("geometric", "A cell acts as a whole if it looks small: its radius divided by its distance is below an angle that follows Opening."),
+        ("acceleration", "A cell acts as a whole if its estimated error is small compared with the last acceleration of the bodies."),
+    ]);
+const EXPANSIONS: Knob = Knob::new("expansions", "EXPANSIONS", &[0, 1], |_, _| 1)
+    .summary("Whether far cells act on groups of bodies (M2L), or all cells act on single bodies.")
+    .method("Expansions", &[
+        ("off", "Every cell acts on each body of a group."),
+        ("on", "A far cell acts once on a local expansion around the group's centre, and each body evaluates the expansion."),
+    ]);

@@ -254,3 +254,32 @@ fn the_overlay_tells_how_devices_share() {
     }
     assert!(window.query_by_label_contains("75.0 %").is_some());
 }
+
+#[test]
+fn choosing_a_method_of_the_tree_chooses_the_tree() {
+    let mut window = open(modes::find("gravity").unwrap());
+    window.state_mut().config.bodies = Some(32_768);
+    window.run();
+    click(&mut window, Role::Button, "Kernel tuning");
+    let is_selected = |window: &Window, label: &str| {
+        let node = window.get_by_role_and_label(Role::RadioButton, label);
+        node.accesskit_node().is_selected() == Some(true)
+            || node.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+    };
+    for (label, key, value) in [
+        ("Multipoles: monopole", "order", 0),
+        ("Curve: morton", "curve", 0),
+        ("Criterion: geometric", "criterion", 0),
+        ("Expansions: off", "expansions", 0),
+    ] {
+        assert!(!is_selected(&window, label), "{label}");
+        click(&mut window, Role::RadioButton, label);
+        let config = &window.state().config;
+        assert_eq!(config.variant.map(|variant| variant.name), Some("tree"), "{label}");
+        assert_eq!(config.knobs.get(key), Some(&value), "{label}");
+        assert!(is_selected(&window, label), "{label}");
+    }
+    // `auto` keeps the default methods.
+    click(&mut window, Role::RadioButton, "Variant: auto");
+    assert!(!is_selected(&window, "Multipoles: monopole") && is_selected(&window, "Multipoles: auto"));
+}

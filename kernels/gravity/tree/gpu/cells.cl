@@ -10,7 +10,8 @@
 
 // A cell takes three rows: (centre of mass, mass), (yz, radius, first, count) and (xx, xy, xz, yy). `first` and `count`
 // are bits: of the first child or body, and how many there are, with INNER for children. xx to yz are the quadrupole
-// Σ m (3 x xᵀ − x² 1) / (M r²): divided by M r², moments stay within the range of a float for any units.
+// Σ m (3 x xᵀ − x² 1) / (M r²): divided by M r², moments stay within the range of a float for any units. Without
+// quadrupoles (ORDER 0) they are zero.
 #define ROWS 3
 
 uint shared_levels(ulong a, ulong b)
@@ -115,13 +116,17 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, _
     }
 }
 
-// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates.
+// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates, unused without quadrupoles.
 void store_cell(uint id, float4 centre, float radius, const float *q, uint first, uint count, __global float4 *cells,
                 __global float *traces)
 {
+#if ORDER >= 2
     const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
     const float trace = q[0] + q[3] + q[5];
 #define SCALED(moment) ((moment) * scale * scale)
+#else
+#define SCALED(moment) 0.0f
+#endif
     cells[ROWS * id] = centre;
     cells[ROWS * id + 1] = (float4)(SCALED(3.0f * q[4]), radius, as_float(first), as_float(count));
     cells[ROWS * id + 2] = (float4)(SCALED(3.0f * q[0] - trace), SCALED(3.0f * q[1]), SCALED(3.0f * q[2]),

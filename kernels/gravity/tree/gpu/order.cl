@@ -1,4 +1,4 @@
-// Sorts the bodies along a Hilbert curve, by a stable radix sort.
+// Sorts the bodies along a space-filling curve (Hilbert or Morton, the macro HILBERT), by a stable radix sort.
 
 #define GROUP_256 __attribute__((reqd_work_group_size(256, 1, 1)))
 #define DIGIT_BITS 8
@@ -46,11 +46,12 @@ __kernel GROUP_256 void bounds(const uint n, __global const float4 *x, __global 
     }
 }
 
-// Returns the position of a point on a Hilbert curve from its coordinates of LEVELS bits (Skilling 2004, AIP Conf. Proc.
-// 707, 381).
-ulong hilbert(uint x, uint y, uint z)
+// Returns the position of a point on the curve from its coordinates of LEVELS bits. The Morton curve interleaves the bits
+// of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707, 381).
+ulong curve(uint x, uint y, uint z)
 {
-    uint c[3] = { x, y, z };
+    uint c[3] = { x, y, z }, gray = 0;
+#if HILBERT
     for (uint bit = 1u << (LEVELS - 1); bit > 1; bit >>= 1) {
         const uint low = bit - 1;
 #pragma unroll
@@ -66,9 +67,9 @@ ulong hilbert(uint x, uint y, uint z)
     }
     c[1] ^= c[0];
     c[2] ^= c[1];
-    uint gray = 0;
     for (uint bit = 1u << (LEVELS - 1); bit > 1; bit >>= 1)
         gray ^= c[2] & bit ? bit - 1 : 0;
+#endif
     ulong key = 0;
 #pragma unroll
     for (uint k = 0; k < 3; ++k) {
@@ -105,8 +106,8 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     const float most = fmax(-box[3] - box[0], fmax(-box[4] - box[1], -box[5] - box[2]));
     const float scale = most > 0.0f ? (float)(1u << LEVELS) / most : 0.0f, last = (float)((1u << LEVELS) - 1);
     const float4 p = x[i];
-    keys[i] = hilbert((uint)clamp((p.x - box[0]) * scale, 0.0f, last), (uint)clamp((p.y - box[1]) * scale, 0.0f, last),
-                      (uint)clamp((p.z - box[2]) * scale, 0.0f, last));
+    keys[i] = curve((uint)clamp((p.x - box[0]) * scale, 0.0f, last), (uint)clamp((p.y - box[1]) * scale, 0.0f, last),
+                    (uint)clamp((p.z - box[2]) * scale, 0.0f, last));
     ids[i] = i;
 }
 

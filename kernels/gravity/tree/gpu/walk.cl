@@ -7,6 +7,10 @@
 // acceleration in the group (without G), for every 32 bodies of the group, and r/d is below LARGEST_ANGLE. Accepted leaves
 // of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII radii of the group away, and its squared
 // distance is at least far_softening times eps². The host defines these constants.
+//
+// The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
+// r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
+// do not depend on ORDER.
 
 #define OWN (GROUP > WARP ? GROUP / WARP : 1)
 #define TEAMS (GROUP < WARP ? WARP / GROUP : 1)
@@ -17,6 +21,12 @@
 #define TERMS 25
 #else
 #define TERMS 24
+#endif
+// Rows of a cell that acts on bodies.
+#if ORDER >= 2
+#define ACTING_ROWS ROWS
+#else
+#define ACTING_ROWS 1
 #endif
 // Far away from everything, with no mass.
 #define NOWHERE ((float4)(1e15f, 1e15f, 1e15f, 0.0f))
@@ -67,11 +77,25 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
 {
 #pragma unroll 4
     for (uint j = 0; j < WARP; j += TEAMS) {
+#if ORDER >= 2
         const float4 c = tile[j + team], b = tile[j + team + WARP], d = tile[j + team + 2 * WARP];
         const float trace = traces[j + team] * eps2;
+#else
+        const float4 c = tile[j + team];
+#endif
 #pragma unroll
         for (uint k = 0; k < OWN; ++k) {
             const float dx = c.x - own->x[k].x, dy = c.y - own->x[k].y, dz = c.z - own->x[k].z;
+#if ORDER < 2
+#ifdef POTENTIAL
+            own->potential[k] += c.w * root(softened(dx, dy, dz, eps2));
+#else
+            const float f = pull(c.w, softened(dx, dy, dz, eps2));
+            own->a[k].x = fma(f, dx, own->a[k].x);
+            own->a[k].y = fma(f, dy, own->a[k].y);
+            own->a[k].z = fma(f, dz, own->a[k].z);
+#endif
+#else
             const float v = root(softened(dx, dy, dz, eps2)), v2 = v * v;
             const float x = dx * v, y = dy * v, z = dz * v;
             const float ux = fma(d.x, x, fma(d.y, y, d.z * z)), uy = fma(d.y, x, fma(d.w, y, b.x * z));
@@ -88,10 +112,12 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
             own->a[k].y += fma(along, y, across * uy);
             own->a[k].z += fma(along, z, across * uz);
 #endif
+#endif
         }
     }
 }
 
+#if EXPANSIONS
 // Adds a cell to the expansion of a group around `centre`, in units of its radius: derivatives of the potential of the
 // orders 1 to 4, without those that follow from the others, since the trace is zero:
 // x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
@@ -99,14 +125,19 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
 {
     const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;
     const float v = root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
+#if ORDER >= 2
     // The direction, and the quadrupole over r² with its product with the direction.
     const float x = dx * v, y = dy * v, z = dz * v, size = b.y * v, size2 = size * size;
     const float xx = d.x * size2, xy = d.y * size2, xz = d.z * size2, yy = d.w * size2, yz = b.x * size2;
     const float ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
     const float uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
     const float w = fma(ux, x, fma(uy, y, uz * z)), along = fma(2.5f, w, 1.0f), h = fma(17.5f, w, 3.0f);
+#else
+    const float x = dx * v, y = dy * v, z = dz * v;
+#endif
     const float step = radius * v, m1 = c.w * v * v, m2 = m1 * step, m3 = m2 * step, m4 = m3 * step;
     const float x2 = x * x, y2 = y * y, xy_ = x * y, xz_ = x * z, yz_ = y * z;
+#if ORDER >= 2
     s[0] = fma(m1, fma(-x, along, ux), s[0]);
     s[1] = fma(m1, fma(-y, along, uy), s[1]);
     s[2] = fma(m1, fma(-z, along, uz), s[2]);
@@ -115,6 +146,16 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
     s[5] = fma(m2, fma(xz_, h, xz) - 5.0f * fma(ux, z, uz * x), s[5]);
     s[6] = fma(m2, yy + fma(y2, h, -along) - 10.0f * uy * y, s[6]);
     s[7] = fma(m2, fma(yz_, h, yz) - 5.0f * fma(uy, z, uz * y), s[7]);
+#else
+    s[0] = fma(-m1, x, s[0]);
+    s[1] = fma(-m1, y, s[1]);
+    s[2] = fma(-m1, z, s[2]);
+    s[3] = fma(m2, fma(3.0f, x2, -1.0f), s[3]);
+    s[4] = fma(3.0f * m2, xy_, s[4]);
+    s[5] = fma(3.0f * m2, xz_, s[5]);
+    s[6] = fma(m2, fma(3.0f, y2, -1.0f), s[6]);
+    s[7] = fma(3.0f * m2, yz_, s[7]);
+#endif
     const float ex = fma(-15.0f, x2, 3.0f), ey = fma(-15.0f, y2, 3.0f);
     s[8] = fma(m3 * x, ex + 6.0f, s[8]);
     s[9] = fma(m3 * y, ex, s[9]);
@@ -133,8 +174,10 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
     s[21] = fma(m4 * yz_, fx - 15.0f, s[21]);
     s[22] = fma(m4 * xz_, fy - 15.0f, s[22]);
     s[23] = fma(m4 * yz_, fy - 45.0f, s[23]);
-#ifdef POTENTIAL
+#if defined(POTENTIAL) && ORDER >= 2
     s[24] = fma(c.w * v, fma(0.5f, w, 1.0f), s[24]);
+#elif defined(POTENTIAL)
+    s[24] = fma(c.w, v, s[24]);
 #endif
 }
 
@@ -168,6 +211,8 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 #endif
 }
 
+#endif
+
 // Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids; or with POTENTIAL, their
 // potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are
 // then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body.
@@ -179,12 +224,20 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
      __global const uint2 *restrict groups, __global const uint *restrict extra, RESULTS,
      __global uint4 *restrict work)
 {
-    __local uint stack[STACK], far_list[2 * WARP], mid_list[2 * WARP], near_list[3 * WARP], scratch[WARP];
+    __local uint stack[STACK], mid_list[2 * WARP], near_list[3 * WARP], scratch[WARP];
     __local float4 tile[3 * WARP], boxes[2 * OWN];
     __local float tile_traces[WARP];
+#if EXPANSIONS
+    __local uint far_list[2 * WARP];
+#endif
     const uint lane = get_local_id(0), before = (1u << lane) - 1;
     const uint slot = lane % LANES_OF_TEAM, team = lane / LANES_OF_TEAM;
-    const float angle = opening < 0.0f ? FIRST_ANGLE : LARGEST_ANGLE, softening = far_softening(opening);
+#if ACCELERATION_CRITERION
+    const float angle = opening < 0.0f ? FIRST_ANGLE : LARGEST_ANGLE;
+#else
+    const float angle = angle_of(opening);
+#endif
+    const float softening = far_softening(opening);
     uint4 done = (uint4)(0);
 
     for (uint g = get_global_id(0) / WARP; g < chunks + extra[0]; g += stride) {
@@ -214,6 +267,10 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             high = fmax(high, b);
             limit = fmin(limit, allowed);
         }
+#if !ACCELERATION_CRITERION
+        // The largest error that a cell may make, divided by M/d².
+        limit = angle * angle * angle;
+#endif
         const float3 centre = 0.5f * low.xyz + 0.5f * high.xyz;
         float radius = 0.0f;
 #pragma unroll
@@ -221,10 +278,12 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             radius = fmax(radius, length(own.x[k] - centre));
         for (uint step = WARP / 2; step > 0; step /= 2)
             radius = fmax(radius, shuffle_float(radius, lane ^ step, scratch));
+#if EXPANSIONS
         float s[TERMS];
 #pragma unroll
         for (uint k = 0; k < TERMS; ++k)
             s[k] = 0.0f;
+#endif
 
         uint far_count = 0, mid_count = 0, near_count = 0, cost = 0;
         int height = 1;
@@ -247,16 +306,29 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             for (uint k = 0; k < OWN; ++k) {
                 const float3 gap = fmax(fabs(c.xyz - boxes[2 * k].xyz) - boxes[2 * k + 1].xyz, 0.0f);
                 const float gap2 = dot(gap, gap), near = root(gap2), ratio = b.y * near;
+#if ACCELERATION_CRITERION
                 accepted = accepted && ratio < angle
                     && c.w * near * near * fma(ratio * ratio, ratio, rounding * near) <= boxes[2 * k].w;
+#else
+                accepted = accepted && ratio < angle;
+#endif
 #ifdef SOFTENING_CLAMP
                 accepted = accepted && gap2 > eps2;
 #endif
             }
+#if EXPANSIONS
             const float3 d = c.xyz - centre;
             const float d2 = dot(d, d), away = root(d2), ours = radius * away, theirs = b.y * away;
+#if ACCELERATION_CRITERION
             const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= softening * eps2
                 && c.w * away * away * (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
+#else
+            const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= softening * eps2
+                && (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
+#endif
+#else
+            bool far = false;
+#endif
             const bool direct = active && !inner && !far && (!accepted || count <= FEW_BODIES);
             const bool mid = accepted && !far && !direct, open = active && !accepted && inner;
             done.w += popped;
@@ -273,6 +345,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                 for (uint k = 0; k < children; ++k)
                     stack[at + k] = first + k;
             }
+#if EXPANSIONS
             bits = ballot(far, scratch);
             if (bits) {
                 if (far)
@@ -290,6 +363,7 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                     sync_warp();
                 }
             }
+#endif
             bits = ballot(mid, scratch);
             if (bits) {
                 if (mid)
@@ -300,9 +374,11 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                 sync_warp();
                 if (mid_count >= WARP) {
                     const uint cell = ROWS * mid_list[lane], rest = mid_list[lane + WARP];
-                    for (uint k = 0; k < ROWS; ++k)
+                    for (uint k = 0; k < ACTING_ROWS; ++k)
                         tile[lane + k * WARP] = cells[cell + k];
+#if ORDER >= 2
                     tile_traces[lane] = traces[mid_list[lane]];
+#endif
                     sync_warp();
                     attract_to_cells(&own, tile, tile_traces, team, eps2);
                     mid_count -= WARP;
@@ -340,10 +416,12 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
         }
         // What is left in the lists.
         sync_warp();
+#if EXPANSIONS
         if (far_count > 0 && lane < far_count) {
             const uint cell = ROWS * far_list[lane];
             expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], eps2);
         }
+#endif
         if (mid_count > 0) {
             const bool inside = lane < mid_count;
             const uint cell = inside ? mid_list[lane] : 0;
@@ -361,11 +439,13 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
             sync_warp();
             attract_to_bodies(&own, tile, near_list, begin + slot, team, eps2);
         }
+#if EXPANSIONS
 #pragma unroll
         for (uint k = 0; k < TERMS; ++k)
             for (uint step = WARP / 2; step > 0; step /= 2)
                 s[k] += shuffle_float(s[k], lane ^ step, scratch);
         const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
+#endif
 #pragma unroll
         for (uint k = 0; k < OWN; ++k) {
             for (uint step = LANES_OF_TEAM; step < WARP; step *= 2) {
@@ -374,7 +454,9 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
                 own.a[k].z += shuffle_float(own.a[k].z, lane ^ step, scratch);
                 own.potential[k] += shuffle_float(own.potential[k], lane ^ step, scratch);
             }
+#if EXPANSIONS
             evaluate(s, (own.x[k] - centre) * scale, radius, &own, k);
+#endif
             const uint at = slot + k * LANES_OF_TEAM;
             if (team == 0 && at < size) {
                 const uint id = ids[begin + at];

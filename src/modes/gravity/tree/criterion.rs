@@ -1,9 +1,19 @@
-//! Constants of the criterion by which a walk takes or opens a cell. The kernels receive them as macros.
+//! Rules by which a walk takes or opens a cell, and the usual error of each method. The kernels receive the constants as
+//! macros.
+
+use crate::modes::Recipe;
+
+/// Usual relative error of the tree's forces with the default method and the default value of the parameter `opening`.
+pub(in crate::modes::gravity) const NORMAL_ERROR: f64 = 1e-3;
 
 /// Largest radius of an accepted cell, as a fraction of its distance.
 pub(super) const LARGEST_ANGLE: f32 = 0.9;
 /// Largest radius of an accepted cell, as a fraction of its distance, for bodies whose accelerations are not known.
 const FIRST_ANGLE: f32 = 0.6;
+/// Largest radius of an accepted cell, as a fraction of its distance, divided by the sixth root of the parameter
+/// `opening`, if cells are accepted by their angle alone. With this scale and this root, the error in the built-in scenes is
+/// about the same as with the criterion by accelerations, for all values of `opening`.
+const ANGLE_SCALE: f32 = 1.25;
 /// Rounding error of a cell's centre of mass, as a fraction of its largest coordinate.
 pub(super) const ROUNDING: f32 = 4e-7;
 /// A cell acts on the expansion of a target only if it is at least this many times as far as the target's radius.
@@ -22,11 +32,50 @@ pub(super) fn far_softening(opening: f32) -> f32 {
     FAR_SOFTENING.max(4.0 / opening.abs().sqrt())
 }
 
+/// Returns the largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle
+/// alone. Must match the function of this name in `kernels/gravity/tree/step.cl`.
+pub(super) fn angle_of(opening: f32) -> f32 {
+    if opening < 0.0 { FIRST_ANGLE } else { LARGEST_ANGLE.min(ANGLE_SCALE * opening.sqrt().cbrt()) }
+}
+
+/// How a tree approximates forces: the compile-time parameters of a recipe that change the error.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::modes::gravity) struct Method {
+    /// Whether cells have quadrupoles, and not only monopoles.
+    pub has_quadrupoles: bool,
+    /// Whether a cell is accepted by its estimated error and the last acceleration of the bodies, and not by its angle alone.
+    pub uses_accelerations: bool,
+    /// Whether far cells act on local expansions.
+    pub has_expansions: bool,
+}
+
+impl Method {
+    pub(in crate::modes::gravity) fn of(recipe: &Recipe) -> Self {
+        Self {
+            has_quadrupoles: recipe.knob("order") >= 2,
+            uses_accelerations: recipe.knob("criterion") == 1,
+            has_expansions: recipe.knob("expansions") == 1,
+        }
+    }
+
+    /// Returns the usual relative error of the forces with the default value of the parameter `opening`, and the power of
+    /// `opening` with which the error grows. Measured with all built-in scenes of 16 384 bodies, at values of `opening` from
+    /// 0.00001 to 0.03: few scenes have a larger error, and none twice as large. Local expansions do not change the error.
+    pub(in crate::modes::gravity) fn usual_error(self) -> (f64, f64) {
+        match (self.has_quadrupoles, self.uses_accelerations) {
+            (true, _) => (NORMAL_ERROR, 0.65),
+            (false, true) => (4.0 * NORMAL_ERROR, 0.45),
+            (false, false) => (6.0 * NORMAL_ERROR, 0.45),
+        }
+    }
+}
+
 /// Returns the names and values of the macros that pass the constants to the kernels.
 pub(super) fn defines() -> Vec<(&'static str, String)> {
     let lengths = [
         ("LARGEST_ANGLE", LARGEST_ANGLE),
         ("FIRST_ANGLE", FIRST_ANGLE),
+        ("ANGLE_SCALE", ANGLE_SCALE),
         ("ROUNDING", ROUNDING),
         ("FAR_RADII", FAR_RADII),
         ("FAR_SOFTENING", FAR_SOFTENING),

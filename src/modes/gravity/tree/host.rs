@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use glam::{DVec3, Vec3};
 
-use super::criterion::{FAR_RADII, FEW_BODIES, LARGEST_ANGLE, OPENED_RADII, ROUNDING, far_softening};
+use super::criterion::{FAR_RADII, FEW_BODIES, LARGEST_ANGLE, Method, OPENED_RADII, ROUNDING, far_softening};
 use crate::base::cells::{Corners, MOST_BOXES, WalkCounts};
 use crate::modes::gravity::parameters::Softening;
 
@@ -124,6 +124,9 @@ pub(super) struct Rules {
     pub eps2: f32,
     /// Error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on bodies.
     pub far_share: f32,
+    pub method: Method,
+    /// Largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle alone.
+    pub angle: f32,
 }
 
 /// Whether a cell may act as a whole on a group of bodies, and whether it may act on the expansion around the group's centre.
@@ -139,17 +142,30 @@ impl Rules {
             let gap2 = ((cell.centre - centre).abs() - half).max(Vec3::ZERO).length_squared();
             let near = gap2.sqrt().recip();
             let size = cell.radius * near;
-            size < LARGEST_ANGLE
-                && cell.mass * near * near * (size * size * size + ROUNDING * place * near) <= limit
-                && (self.softening == Softening::Plummer || gap2 > self.eps2)
+            let is_small = match self.method.uses_accelerations {
+                true => {
+                    let error = cell.mass * near * near * (size * size * size + ROUNDING * place * near);
+                    size < LARGEST_ANGLE && error <= limit
+                }
+                false => size < self.angle,
+            };
+            is_small && (self.softening == Softening::Plummer || gap2 > self.eps2)
         };
         let is_accepted = target.parts.iter().all(accepts);
-        let limit = target.parts.iter().map(|part| part.2).fold(f32::INFINITY, f32::min);
         let d2 = (cell.centre - target.centre).length_squared();
         let away = d2.sqrt().recip();
         let (own, other) = (target.radius * away, cell.radius * away);
-        let error = cell.mass * away * away * (own * own) * (2.0 * other * other + own * own);
-        let is_far = is_accepted
+        // The largest error that a cell may make, and a cell's error; divided by M/d² if cells are accepted by their angle alone.
+        let (limit, strength) = match self.method.uses_accelerations {
+            true => {
+                let limits = target.parts.iter().map(|part| part.2);
+                (limits.fold(f32::INFINITY, f32::min), cell.mass * away * away)
+            }
+            false => (self.angle.powi(3), 1.0),
+        };
+        let error = strength * (own * own) * (2.0 * other * other + own * own);
+        let is_far = self.method.has_expansions
+            && is_accepted
             && own * FAR_RADII < 1.0
             && d2 >= target.softening * self.eps2
             && error <= self.far_share * limit;
@@ -211,9 +227,12 @@ impl Walk {
             at += 1;
             for child in (cells.cell)(id).parts() {
                 let cell = (cells.cell)(child);
-                if rules.judge(set, &cell).is_far {
+                let Verdict { is_accepted, is_far } = rules.judge(set, &cell);
+                let Method { has_expansions, uses_accelerations, .. } = rules.method;
+                let is_kept = is_accepted && !(has_expansions && uses_accelerations);
+                if is_far {
                     self.taken.push(child);
-                } else if cell.is_inner && cell.radius > OPENED_RADII * set.radius {
+                } else if cell.is_inner && !is_kept && cell.radius > OPENED_RADII * set.radius {
                     self.opened.push(child);
                 } else {
                     left.push(child);

@@ -7,6 +7,7 @@ mod host;
 mod kernels;
 mod solver;
 
+pub(super) use self::criterion::{Method, NORMAL_ERROR};
 pub(super) use self::gpu::WARP;
 pub(super) use self::solver::Tree;
 
@@ -14,5 +15,3 @@ pub(super) use self::solver::Tree;
 pub(super) const TOLERANCE: f64 = 1e-2;
 /// Device memory of the tree per body on a GPU, in bytes: 92 for each of two cells, and 80 for sorting and summing.
 pub(super) const BYTES_PER_BODY: usize = 2 * 92 + 80;
-/// Usual relative error of the tree's forces with the default value of the parameter `opening`.
-pub(super) const NORMAL_ERROR: f64 = 1e-3;

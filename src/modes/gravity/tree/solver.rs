@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::criterion::{self, Method, angle_of};
 use super::host::{Rules, Walk};
 use super::kernels::TreeKernels;
-use super::{cpu, criterion, gpu};
+use super::{cpu, gpu};
 use crate::base::cells::{CellCounts, CellRequest, Cells, MOST_BOXES};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ROOT, Rows};
@@ -208,7 +209,14 @@ impl Solver for Tree {
         let (all, bodies) = (self.kernels.read_cells(None)?, self.kernels.read_bodies()?);
         let place = bodies.ids.iter().position(|id| *id as usize == body).unwrap_or(0);
         let (eps2, far_share) = (pass.eps2, self.kernels.far_share());
-        let rules = Rules { softening: self.params.softening, eps2, far_share };
+        let method = Method::of(&self.recipe);
+        let rules = Rules {
+            softening: self.params.softening,
+            eps2,
+            far_share,
+            method,
+            angle: angle_of(pass.opening),
+        };
         let (set, group) = self.kernels.targets(&bodies, place, pass.opening)?;
         let walk = Walk::new(&all, set.as_ref(), &group, &rules);
         let walked = Some(walk.counts(&all, &bodies, place, &rules));
