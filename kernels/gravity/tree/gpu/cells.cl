@@ -29,13 +29,21 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
     }
 }
 
-// Finds the levels of the cells that each body begins, and counts them by blocks of 256 bodies.
+// Bodies that share a walk are a group: at most GROUP bodies, whose leaves have the same level, so that they are about equally
+// far from each other. Each multiple of GROUP begins a group. Returns whether body i begins another one; `level` is that of
+// its leaf.
+bool cuts_group(uint i, uint n, uint level, uint level_before)
+{
+    return i < n && i % GROUP > 0 && level != level_before;
+}
+
+// Finds the levels of the cells that each body begins. Counts them, and the cuts between groups, by blocks of 256 bodies.
 __kernel GROUP_256 void mark(const uint n, const uint blocks, __global const ulong *keys, __global uchar *from,
                              __global uchar *to, __global uint *counts)
 {
     __local ulong near[256 + 2 * LEAF];
     __local int windows[256 + LEAF];
-    __local uint by_warp[8][WARP], scratch[256];
+    __local uint by_warp[8][WARP], scratch[256], ends[256];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP, block = get_group_id(0);
     const int start = (int)(block * 256) - LEAF;
     for (int k = own; k < 256 + 2 * LEAF; k += 256)
@@ -58,11 +66,16 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, __global const ulo
         from[i] = first;
         to[i] = last;
     }
+    ends[own] = last;
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
+    barrier(LOCAL);
+    const uint cuts = ballot(cuts_group(i, n, last, ends[max(own, 1u) - 1]), scratch);
+    if (lane == LEVELS + 1)
+        count = popcount(cuts);
     by_warp[warp][lane] = count;
     barrier(LOCAL);
-    if (own <= LEVELS) {
+    if (own <= LEVELS + 1) {
         uint sum = 0;
         for (uint k = 0; k < 8; ++k)
             sum += by_warp[k][own];
@@ -70,18 +83,25 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, __global const ulo
     }
 }
 
-// Writes the first body and the first child of each cell. `levels` gets the first id of each level, and the number of
-// cells after the last.
+// Writes the first body and the first child of each cell, and the first body and the size of each group. `levels` gets the
+// first id of each level, then the number of cells, then the number of groups. Groups that begin with a cut come first,
+// because they are where the bodies are dense, and take the longest walks.
 __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, __global const uchar *from,
                              __global const uchar *to, __global const uint *counts, __global const uint *totals,
-                             __global uint *levels, __global uint *first_body, __global uint *first_child)
+                             __global uint *levels, __global uint *first_body, __global uint *first_child,
+                             __global uint2 *groups)
 {
-    __local uint next[8][WARP], scratch[256];
+    __local uint next[8][WARP], scratch[256], cuts[9];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP, block = get_group_id(0);
     const uint i = get_global_id(0);
     const uint first = i < n ? from[i] : 1, last = i < n ? to[i] : 0;
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
+    const uint own_cuts = ballot(cuts_group(i, n, last, i % 256 > 0 && i < n ? to[i - 1] : 0), scratch);
+    if (lane == LEVELS + 1)
+        count = popcount(own_cuts);
+    if (lane == 0)
+        cuts[warp] = own_cuts;
     next[warp][lane] = count;
     barrier(LOCAL);
     // All warps scan, since a barrier may be part of a scan; the first one writes.
@@ -90,8 +110,9 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, _
     barrier(LOCAL);
     if (warp == 0) {
         if (block == 0)
-            levels[lane] = id;
-        if (lane <= LEVELS) {
+            levels[lane] = lane == LEVELS + 2 ? totals[LEVELS + 1] + (n + GROUP - 1) / GROUP : id;
+        id = lane == LEVELS + 1 ? 0 : id;
+        if (lane <= LEVELS + 1) {
             id += counts[lane * blocks + block];
             for (uint k = 0; k < 8; ++k) {
                 const uint cells = next[k][lane];
@@ -101,6 +122,15 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, _
         }
     }
     barrier(LOCAL);
+    const bool is_cut = (own_cuts >> lane & 1) != 0;
+    if (i < n && (is_cut || i % GROUP == 0)) {
+        // The next cut ends the group, if it comes before the next multiple of GROUP.
+        const uint later = own_cuts & ~((2u << lane) - 1), beyond = warp % 2 == 0 ? cuts[warp + 1] : 0;
+        const uint after = later ? popcount((later & -later) - 1) : WARP + (beyond ? popcount((beyond & -beyond) - 1) : WARP);
+        const uint end = min(min(i - lane + after, n), i - i % GROUP + GROUP);
+        const uint nth = next[warp][LEVELS + 1] + popcount(own_cuts & ((1u << lane) - 1));
+        groups[is_cut ? nth : totals[LEVELS + 1] + i / GROUP] = (uint2)(i, end - i);
+    }
     uint child = NONE;
     for (int level = LEVELS; level >= 0; --level) {
         const bool begins = first <= (uint)level && (uint)level <= last;
@@ -190,86 +220,83 @@ __kernel GROUP_256 void make_cells(const uint n, const uint room, __global const
     }
 }
 
-// Computes the moments and box of an inner cell from those of its children; `link` is the second row of the cell.
-void lift_cell(uint id, float4 link, __global float4 *cells, __global float *traces, __global float4 *boxes)
+// Returns the sum of the values of eight neighbouring lanes, the children of a cell.
+float sum_of_children(float value, uint lane, __local uint *scratch)
 {
-    const uint first = as_uint(link.z), count = as_uint(link.w) & ~INNER;
-    float mass = 0.0f;
-    for (uint c = first; c < first + count; ++c)
-        mass += cells[ROWS * c].w;
-    const float part = mass > 0.0f ? 1.0f / mass : 0.0f;
-    const float4 from = cells[ROWS * first];
-    float3 offset = (float3)(0.0f);
-    float4 low = boxes[2 * first], high = boxes[2 * first + 1];
-    for (uint c = first + 1; c < first + count; ++c) {
-        const float4 other = cells[ROWS * c];
-        offset += other.w * part * (other.xyz - from.xyz);
-        low = fmin(low, boxes[2 * c]);
-        high = fmax(high, boxes[2 * c + 1]);
-    }
-    const float4 centre = (float4)(from.xyz + offset, mass);
-    float radius = 0.0f, q[6] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
-    for (uint c = first; c < first + count; ++c) {
-        const float4 other = cells[ROWS * c], b = cells[ROWS * c + 1], d = cells[ROWS * c + 2];
-        const float3 x = other.xyz - centre.xyz;
-        const float m = other.w * part, trace = traces[c];
-        // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
-        const float own = m * b.y * b.y / 3.0f;
-        radius = fmax(radius, length(x) + b.y);
-        q[0] += m * x.x * x.x + own * (d.x + trace);
-        q[1] += m * x.x * x.y + own * d.y;
-        q[2] += m * x.x * x.z + own * d.z;
-        q[3] += m * x.y * x.y + own * (d.w + trace);
-        q[4] += m * x.y * x.z + own * b.x;
-        q[5] += m * x.z * x.z + own * (trace - d.x - d.w);
-    }
-    // No body is farther than the farthest corner of the box.
-    const float3 corner = fmax(high.xyz - centre.xyz, centre.xyz - low.xyz);
-    store_cell(id, centre, fmin(radius, length(corner)), q, first, count | INNER, cells, traces);
-    boxes[2 * id] = low;
-    boxes[2 * id + 1] = high;
+    for (uint step = 1; step < 8; step *= 2)
+        value += shuffle_float(value, lane ^ step, scratch);
+    return value;
 }
 
-// Computes the moments and boxes of the inner cells of a level and of the level below it. Eight work-items take a cell:
-// each computes one of its children.
+float most_of_children(float value, uint lane, __local uint *scratch)
+{
+    for (uint step = 1; step < 8; step *= 2)
+        value = fmax(value, shuffle_float(value, lane ^ step, scratch));
+    return value;
+}
+
+// Computes the moments and box of a cell from those of its children, of which each of eight neighbouring lanes takes one.
+// Writes the cell if it is an inner one; `link` is its second row.
+void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __global float *traces, __global float4 *boxes,
+               __local uint *scratch)
+{
+    const uint lane = get_local_id(0) % WARP, child = lane % 8;
+    const uint first = as_uint(link.z), count = as_uint(link.w) & ~INNER;
+    const bool taken = inner && child < count;
+    // Lanes without a child take the first one, with no mass.
+    const uint c = inner ? first + (taken ? child : 0) : id;
+    const float4 other = cells[ROWS * c], b = cells[ROWS * c + 1], d = cells[ROWS * c + 2];
+    const float4 lowest = boxes[2 * c], highest = boxes[2 * c + 1];
+    const float trace = traces[c];
+    const float mass = sum_of_children(taken ? other.w : 0.0f, lane, scratch);
+    const float m = taken && mass > 0.0f ? other.w * (1.0f / mass) : 0.0f;
+    const float3 from = (float3)(shuffle_float(other.x, lane - child, scratch),
+                                 shuffle_float(other.y, lane - child, scratch),
+                                 shuffle_float(other.z, lane - child, scratch));
+    const float3 offset = m * (other.xyz - from);
+    const float3 centre = from + (float3)(sum_of_children(offset.x, lane, scratch),
+                                          sum_of_children(offset.y, lane, scratch),
+                                          sum_of_children(offset.z, lane, scratch));
+    const float3 high = (float3)(most_of_children(highest.x, lane, scratch), most_of_children(highest.y, lane, scratch),
+                                 most_of_children(highest.z, lane, scratch));
+    const float3 low = -(float3)(most_of_children(-lowest.x, lane, scratch), most_of_children(-lowest.y, lane, scratch),
+                                 most_of_children(-lowest.z, lane, scratch));
+    const float3 x = other.xyz - centre;
+    // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
+    const float own = m * b.y * b.y / 3.0f;
+    float q[6] = { m * x.x * x.x + own * (d.x + trace), m * x.x * x.y + own * d.y, m * x.x * x.z + own * d.z,
+                   m * x.y * x.y + own * (d.w + trace), m * x.y * x.z + own * b.x,
+                   m * x.z * x.z + own * (trace - d.x - d.w) };
+#pragma unroll
+    for (uint k = 0; k < 6; ++k)
+        q[k] = sum_of_children(q[k], lane, scratch);
+    const float radius = most_of_children(length(x) + b.y, lane, scratch);
+    if (inner && child == 0) {
+        // No body is farther than the farthest corner of the box.
+        const float3 corner = fmax(high - centre, centre - low);
+        store_cell(id, (float4)(centre, mass), fmin(radius, length(corner)), q, first, count | INNER, cells, traces);
+        boxes[2 * id] = (float4)(low, 0.0f);
+        boxes[2 * id + 1] = (float4)(high, 0.0f);
+    }
+}
+
+// Computes the moments and boxes of the inner cells of a level and of the level below it. A work-group takes a cell and its
+// children: eight work-items for each child, then eight for the cell.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
 lift(const uint level, const uint room, __global const uint *levels, __global float4 *cells, __global float *traces,
      __global float4 *boxes)
 {
-    const uint nth = get_local_id(0) / 8, child = get_local_id(0) % 8, end = min(levels[level + 1], room);
-    // All work-items of a group make the same number of turns, because each turn contains a barrier.
-    for (uint start = levels[level] + 8 * get_group_id(0); start < end; start += 8 * get_num_groups(0)) {
-        const uint id = start + nth;
-        const float4 link = cells[ROWS * min(id, end - 1) + 1];
-        const bool inner = id < end && (as_uint(link.w) & INNER);
-        if (inner && child < (as_uint(link.w) & ~INNER)) {
-            const float4 below = cells[ROWS * (as_uint(link.z) + child) + 1];
-            if (as_uint(below.w) & INNER)
-                lift_cell(as_uint(link.z) + child, below, cells, traces, boxes);
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE);
-        if (inner && child == 0)
-            lift_cell(id, link, cells, traces, boxes);
-    }
-}
-
-// Divides the bodies into groups that share a walk: chunks of GROUP bodies, cut where the level of the leaves changes, so
-// that the bodies of a group are about equally far from each other. The first group of chunk c is group c; the others follow
-// after all chunks, in any order.
-__kernel void make_groups(const uint n, const uint chunks, __global const uchar *to, __global uint2 *groups,
-                          __global uint *count)
-{
-    const uint chunk = get_global_id(0);
-    if (chunk >= chunks)
-        return;
-    const uint end = min((chunk + 1) * GROUP, n);
-    uint begin = chunk * GROUP, at = chunk;
-    for (uint i = begin + 1; i <= end; ++i) {
-        if (i < end && to[i] == to[begin])
+    __local uint scratch[64];
+    const uint nth = get_local_id(0) / 8, end = min(levels[level + 1], room);
+    for (uint id = levels[level] + get_group_id(0); id < end; id += get_num_groups(0)) {
+        const float4 link = cells[ROWS * id + 1];
+        if (!(as_uint(link.w) & INNER))
             continue;
-        groups[at] = (uint2)(begin, i - begin);
-        if (i < end)
-            at = chunks + atomic_inc(count);
-        begin = i;
+        const bool has_child = nth < (as_uint(link.w) & ~INNER);
+        const uint child = as_uint(link.z) + (has_child ? nth : 0);
+        const float4 below = cells[ROWS * child + 1];
+        lift_cell(child, has_child && (as_uint(below.w) & INNER), below, cells, traces, boxes, scratch);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        lift_cell(id, nth == 0, link, cells, traces, boxes, scratch);
     }
 }

@@ -7,42 +7,62 @@
 #define OWN_KEYS 8
 #define TILE (256 * OWN_KEYS)
 
-// Returns the least of the values of a warp.
-float least_of_warp(float value, uint lane, __local uint *scratch)
+// Rows of `extent`, with a column for each group that measured: the lowest coordinates, the negatives of the highest ones,
+// the sums of the coordinates divided by the number of bodies, the sums of logarithms of squared distances between two
+// bodies, and the numbers of these distances.
+#define EXTENT_ROWS 11
+#define LEAST_ROWS 6
+
+// Returns the least of the values of a warp, or their sum.
+float reduce_warp(float value, bool least, uint lane, __local uint *scratch)
 {
-    for (uint step = WARP / 2; step > 0; step /= 2)
-        value = fmin(value, shuffle_float(value, lane ^ step, scratch));
+    for (uint step = WARP / 2; step > 0; step /= 2) {
+        const float other = shuffle_float(value, lane ^ step, scratch);
+        value = least ? fmin(value, other) : value + other;
+    }
     return value;
 }
 
-// Writes the lowest corner of the box around the bodies of each group, and the negative of its highest corner.
-__kernel GROUP_256 void bounds(const uint n, __global const float4 *x, __global float *corners)
+// Measures where the bodies are; see EXTENT_ROWS. Each work-item takes the distance of one pair of bodies.
+__kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, __global float *extent)
 {
     __local uint scratch[256];
-    __local float part[6][8];
+    __local float part[EXTENT_ROWS][8];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;
     const float4 first = x[0];
-    float least[6] = { first.x, first.y, first.z, -first.x, -first.y, -first.z };
+    float values[EXTENT_ROWS] = { first.x, first.y, first.z, -first.x, -first.y, -first.z,
+                                  0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
     for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
         const float4 p = x[i];
-        least[0] = fmin(least[0], p.x);
-        least[1] = fmin(least[1], p.y);
-        least[2] = fmin(least[2], p.z);
-        least[3] = fmin(least[3], -p.x);
-        least[4] = fmin(least[4], -p.y);
-        least[5] = fmin(least[5], -p.z);
+        values[0] = fmin(values[0], p.x);
+        values[1] = fmin(values[1], p.y);
+        values[2] = fmin(values[2], p.z);
+        values[3] = fmin(values[3], -p.x);
+        values[4] = fmin(values[4], -p.y);
+        values[5] = fmin(values[5], -p.z);
+        values[6] += p.x / (float)n;
+        values[7] += p.y / (float)n;
+        values[8] += p.z / (float)n;
     }
-    for (uint k = 0; k < 6; ++k) {
-        const float least_k = least_of_warp(least[k], lane, scratch);
+    // Numbers that are spread evenly, and not related to the order of the bodies.
+    const uint a = get_global_id(0) * 2654435769u, b = a * 2246822519u + 3266489917u;
+    const float3 apart = x[mul_hi(a, n)].xyz - x[mul_hi(b, n)].xyz;
+    const float distance2 = dot(apart, apart);
+    if (distance2 > 0.0f && distance2 < INFINITY) {
+        values[9] = log2(distance2);
+        values[10] = 1.0f;
+    }
+    for (uint k = 0; k < EXTENT_ROWS; ++k) {
+        const float value = reduce_warp(values[k], k < LEAST_ROWS, lane, scratch);
         if (lane == 0)
-            part[k][warp] = least_k;
+            part[k][warp] = value;
     }
     barrier(LOCAL);
-    if (own < 6) {
+    if (own < EXTENT_ROWS) {
         float all = part[own][0];
         for (uint k = 1; k < 8; ++k)
-            all = fmin(all, part[own][k]);
-        corners[own * get_num_groups(0) + get_group_id(0)] = all;
+            all = own < LEAST_ROWS ? fmin(all, part[own][k]) : all + part[own][k];
+        extent[own * get_num_groups(0) + get_group_id(0)] = all;
     }
 }
 
@@ -85,29 +105,57 @@ ulong curve(uint x, uint y, uint z)
     return key;
 }
 
-// Writes the key and the index of each body. `boxes` is the number of groups that found corners.
-__kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __global const float *corners,
-                                  const uint boxes, __global ulong *keys, __global uint *ids)
+// Where the middle of the bodies is in the grid. Bodies are often dense there, and cells that divide them cost time; in the
+// binary system, 3/7 is 0.011011…, which is far from the boundaries of cells at every level.
+#define MIDDLE (3.0f / 7.0f)
+
+// Returns the cell of the finest grid, along one axis, for a coordinate relative to the middle of the bodies and in units of
+// half the width that the bodies take. With `open_ended`, the inner half of the cells covers this width, and the outer ones,
+// which grow with the distance, everything else.
+uint grid_cell(float t, bool open_ended)
+{
+    const float size = fabs(t), u = open_ended ? (size > 1.0f ? 1.0f - 0.5f / size : 0.5f * size) : size;
+    return (uint)clamp((copysign(u, t) + 1.0f) * MIDDLE * (float)(1u << LEVELS), 0.0f, (float)((1u << LEVELS) - 1));
+}
+
+// Writes the key and the index of each body. `columns` is the number of groups that measured the extent.
+//
+// The grid is the smallest cube around the bodies. But if this is much larger than the typical distance between two bodies,
+// a few bodies are far away from all the others. Then the grid is centred on the mean position and open-ended, so that
+// its cells are small where most bodies are.
+__kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __global const float *extent,
+                                  const uint columns, __global ulong *keys, __global uint *ids)
 {
     __local uint scratch[256];
-    __local float box[8];
+    __local float found[16];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;
-    const uint side = min(warp, 5u);
-    float least = corners[side * boxes];
-    for (uint k = lane; k < boxes; k += WARP)
-        least = fmin(least, corners[side * boxes + k]);
-    least = least_of_warp(least, lane, scratch);
-    if (lane == 0)
-        box[warp] = least;
+    for (uint k = 0; k < 2; ++k) {
+        const uint row = warp + 8 * k, valid = min(row, EXTENT_ROWS - 1u);
+        const bool least = valid < LEAST_ROWS;
+        float value = least ? INFINITY : 0.0f;
+        for (uint c = lane; c < columns; c += WARP) {
+            const float other = extent[valid * columns + c];
+            value = least ? fmin(value, other) : value + other;
+        }
+        value = reduce_warp(value, least, lane, scratch);
+        if (lane == 0)
+            found[row] = value;
+    }
     barrier(LOCAL);
     const uint i = get_global_id(0);
     if (i >= n)
         return;
-    const float most = fmax(-box[3] - box[0], fmax(-box[4] - box[1], -box[5] - box[2]));
-    const float scale = most > 0.0f ? (float)(1u << LEVELS) / most : 0.0f, last = (float)((1u << LEVELS) - 1);
-    const float4 p = x[i];
-    keys[i] = curve((uint)clamp((p.x - box[0]) * scale, 0.0f, last), (uint)clamp((p.y - box[1]) * scale, 0.0f, last),
-                    (uint)clamp((p.z - box[2]) * scale, 0.0f, last));
+    const float3 low = (float3)(found[0], found[1], found[2]), high = -(float3)(found[3], found[4], found[5]);
+    const float3 half_size = 0.5f * high - 0.5f * low;
+    const float most = fmax(half_size.x, fmax(half_size.y, half_size.z));
+    const float typical = found[10] > 0.0f ? exp2(0.5f * found[9] / found[10]) : most;
+    const bool open_ended = most > OPEN_ENDED * typical;
+    const float3 mean = (float3)(found[6], found[7], found[8]);
+    const float3 middle = open_ended ? mean : low + half_size;
+    const float width = open_ended ? 0.5f * OPEN_ENDED * typical : most;
+    const float scale = width > 0.0f ? 1.0f / width : 0.0f;
+    const float3 t = (x[i].xyz - middle) * scale;
+    keys[i] = curve(grid_cell(t.x, open_ended), grid_cell(t.y, open_ended), grid_cell(t.z, open_ended));
     ids[i] = i;
 }
 

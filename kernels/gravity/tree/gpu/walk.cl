@@ -216,12 +216,14 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 // Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids; or with POTENTIAL, their
 // potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are
 // then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body.
-// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
+// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
+//
+// A launch is a range of `warps` warps, and walks for the same part of the groups; levels[LEVELS + 2] is their number.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
-walk(const uint chunks, const uint stride, const float opening, const float far_share, const float eps2,
+walk(const uint warps, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
      __global const float4 *restrict cells, __global const float *restrict traces,
-     __global const uint2 *restrict groups, __global const uint *restrict extra, RESULTS,
+     __global const uint2 *restrict groups, __global const uint *restrict levels, RESULTS,
      __global uint4 *restrict work)
 {
     __local uint stack[STACK], mid_list[2 * WARP], near_list[3 * WARP], scratch[WARP];
@@ -240,7 +242,11 @@ walk(const uint chunks, const uint stride, const float opening, const float far_
     const float softening = far_softening(opening);
     uint4 done = (uint4)(0);
 
-    for (uint g = get_global_id(0) / WARP; g < chunks + extra[0]; g += stride) {
+    const ulong count = levels[LEVELS + 2];
+    const uint first_warp = get_global_offset(0) / WARP, launched = get_num_groups(0);
+    const uint first_group = count * first_warp / warps, end = count * (first_warp + launched) / warps;
+
+    for (uint g = first_group + get_group_id(0); g < end; g += launched) {
         const uint begin = groups[g].x, size = groups[g].y;
         Bodies own;
         float4 low = (float4)(INFINITY), high = (float4)(-INFINITY);

@@ -171,7 +171,11 @@ impl TreeKernels for CpuKernels {
         self.bodies.div_ceil(SET)
     }
 
-    fn team(&self) -> usize {
+    fn groups_per_set(&self) -> usize {
+        1
+    }
+
+    fn work_group(&self) -> usize {
         1
     }
 

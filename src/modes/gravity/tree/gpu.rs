@@ -19,7 +19,7 @@ pub(super) const SOURCE: Source = Source {
         source!("gravity/tree/gpu/walk.cl"),
     ],
     has_variant_file: false,
-    constants: &[("LEVELS", LEVELS)],
+    constants: &[("LEVELS", LEVELS), ("OPEN_ENDED", OPEN_ENDED)],
 };
 
 const LEVELS: usize = 13;
@@ -27,8 +27,13 @@ const LEVELS: usize = 13;
 const _: () = assert!(LEVELS % 2 == 1);
 /// Number of work-items in a warp.
 pub(in crate::modes::gravity) const WARP: usize = 32;
-/// Number of work-groups that compute the bounding box of the bodies.
-const BOXES: usize = 264;
+/// Number of work-groups that measure the extent of the bodies.
+const EXTENT_GROUPS: usize = 264;
+/// Number of values that each of these work-groups computes; must match `kernels/gravity/tree/gpu/order.cl`.
+const EXTENT_ROWS: usize = 11;
+/// Half the width of the box around the bodies, divided by the typical distance between two bodies, above which the grid of
+/// the sort keys is open-ended.
+const OPEN_ENDED: usize = 16;
 /// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/gpu/order.cl`.
 const DIGIT_BITS: usize = 8;
 /// Number of keys that a work-group sorts at a time; must match `kernels/gravity/tree/gpu/order.cl`.
@@ -49,7 +54,7 @@ fn room(bodies: usize) -> usize {
 
 /// Kernels that build the tree, in the order in which they run.
 struct Build {
-    bounds: Kernel,
+    measure_extent: Kernel,
     make_keys: Kernel,
     count_digits: Kernel,
     scan_rows: Kernel,
@@ -59,7 +64,6 @@ struct Build {
     emit: Kernel,
     make_cells: Kernel,
     lift: Kernel,
-    make_groups: Kernel,
 }
 
 /// Kernels and buffers of the Barnes–Hut tree on a GPU.
@@ -69,7 +73,7 @@ pub(super) struct GpuKernels {
     compute_units: usize,
     /// Number of neighbouring bodies that share one walk of the tree.
     group: usize,
-    corners: Buffer<f32>,
+    extent: Buffer<f32>,
     keys: [Buffer<u64>; 2],
     ids: [Buffer<u32>; 2],
     counts: Buffer<u32>,
@@ -85,7 +89,6 @@ pub(super) struct GpuKernels {
     traces: Buffer<f32>,
     boxes: Buffer<[f32; 4]>,
     groups: Buffer<[u32; 2]>,
-    extra: Buffer<u32>,
 }
 
 impl GpuKernels {
@@ -93,7 +96,7 @@ impl GpuKernels {
         let (device, n) = (setup.device, setup.bodies.len());
         let kernel = |name| program.kernel(name);
         let build = Build {
-            bounds: kernel("bounds")?,
+            measure_extent: kernel("measure_extent")?,
             make_keys: kernel("make_keys")?,
             count_digits: kernel("count_digits")?,
             scan_rows: kernel("scan_rows")?,
@@ -103,17 +106,16 @@ impl GpuKernels {
             emit: kernel("emit")?,
             make_cells: kernel("make_cells")?,
             lift: kernel("lift")?,
-            make_groups: kernel("make_groups")?,
         };
         // With small leaves, a tree can have more cells than bodies.
         let room = room(n);
-        let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 1));
+        let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 2));
         Ok(Self {
             build,
             bodies: n,
             compute_units: device.info.compute_units as usize,
             group: recipe.knob("group") as usize,
-            corners: Buffer::new(device, 6 * BOXES)?,
+            extent: Buffer::new(device, EXTENT_ROWS * EXTENT_GROUPS)?,
             keys: [Buffer::new(device, n)?, Buffer::new(device, n)?],
             ids: [Buffer::new(device, n)?, Buffer::new(device, n)?],
             counts: Buffer::new(device, counts)?,
@@ -129,7 +131,6 @@ impl GpuKernels {
             traces: Buffer::new(device, room)?,
             boxes: Buffer::new(device, 2 * room)?,
             groups: Buffer::new(device, n)?,
-            extra: Buffer::zeroed(device, 1)?,
         })
     }
 
@@ -145,8 +146,8 @@ impl TreeKernels for GpuKernels {
         let uint = |count: usize| Arg::Uint(count as u32);
         let (n, tiles, blocks) = (self.bodies, self.bodies.div_ceil(TILE), self.bodies.div_ceil(BLOCK));
         let room = uint(room(n));
-        let (corners, counts, totals) =
-            (Arg::from(&self.corners), Arg::from(&self.counts), Arg::from(&self.totals));
+        let (extent, counts, totals) =
+            (Arg::from(&self.extent), Arg::from(&self.counts), Arg::from(&self.totals));
         let (sorted, levels, from, to) =
             (Arg::from(&self.sorted), Arg::from(&self.levels), Arg::from(&self.from), Arg::from(&self.to));
         let [first_body, first_child] = [&self.first_body, &self.first_child].map(Arg::from);
@@ -157,8 +158,8 @@ impl TreeKernels for GpuKernels {
         };
         let [mut keys, mut other] = [Arg::from(&self.keys[0]), Arg::from(&self.keys[1])];
         let [mut ids, mut other_ids] = [Arg::from(&self.ids[0]), Arg::from(&self.ids[1])];
-        queue(&build.bounds, &[uint(n), x, corners], BLOCK * BOXES, BLOCK)?;
-        queue(&build.make_keys, &[uint(n), x, corners, uint(BOXES), keys, ids], n, BLOCK)?;
+        queue(&build.measure_extent, &[uint(n), x, extent], BLOCK * EXTENT_GROUPS, BLOCK)?;
+        queue(&build.make_keys, &[uint(n), x, extent, uint(EXTENT_GROUPS), keys, ids], n, BLOCK)?;
         for bit in (0..3 * LEVELS).step_by(DIGIT_BITS).map(uint) {
             queue(&build.count_digits, &[uint(n), bit, uint(tiles), keys, counts], tiles * BLOCK, BLOCK)?;
             queue(&build.scan_rows, &[uint(tiles), counts, totals], BLOCK << DIGIT_BITS, BLOCK)?;
@@ -169,29 +170,25 @@ impl TreeKernels for GpuKernels {
         let args = [uint(n), ids, x, last, sorted, (&self.least).into()];
         queue(&build.gather, &args, n, BLOCK)?;
         queue(&build.mark, &[uint(n), uint(blocks), keys, from, to, counts], n, BLOCK)?;
-        queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * (LEVELS + 1), BLOCK)?;
-        let args = [uint(n), uint(blocks), room, from, to, counts, totals, levels, first_body, first_child];
+        queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * (LEVELS + 2), BLOCK)?;
+        let groups = Arg::from(&self.groups);
+        let cells_of_levels = [levels, first_body, first_child, groups];
+        let args = [&[uint(n), uint(blocks), room, from, to, counts, totals], &cells_of_levels[..]].concat();
         queue(&build.emit, &args, n, BLOCK)?;
-        self.extra.clear()?;
-        let chunks = self.sets();
-        let args = [uint(n), uint(chunks), to, (&self.groups).into(), (&self.extra).into()];
-        queue(&build.make_groups, &args, chunks, 64)?;
         let wide = (n / 2).clamp(BLOCK, 8 * BLOCK * self.compute_units);
         let args = [uint(n), room, keys, sorted, levels, first_body, first_child, cells, traces, boxes];
         queue(&build.make_cells, &args, wide, BLOCK)?;
         // A launch lifts a level and the one below it. The cells of the deepest level are leaves.
         for level in (0..LEVELS).rev().step_by(2) {
-            let most = 8usize.saturating_pow(level as u32 + 1).clamp(64, 512 * self.compute_units);
-            queue(&build.lift, &[uint(level), room, levels, cells, traces, boxes], most, 64)?;
+            let most = 8usize.saturating_pow(level as u32).clamp(1, 32 * self.compute_units);
+            queue(&build.lift, &[uint(level), room, levels, cells, traces, boxes], 64 * most, 64)?;
         }
         Ok(())
     }
 
     fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
-        let sets = Arg::Uint(self.sets() as u32);
         vec![
-            sets,
-            sets,
+            Arg::Uint((self.sets() * self.groups_per_set()) as u32),
             Arg::Float(opening),
             Arg::Float(self.far_share()),
             eps2,
@@ -201,7 +198,7 @@ impl TreeKernels for GpuKernels {
             (&self.cells).into(),
             (&self.traces).into(),
             (&self.groups).into(),
-            (&self.extra).into(),
+            (&self.levels).into(),
         ]
     }
 
@@ -209,7 +206,11 @@ impl TreeKernels for GpuKernels {
         self.bodies.div_ceil(self.group)
     }
 
-    fn team(&self) -> usize {
+    fn groups_per_set(&self) -> usize {
+        2
+    }
+
+    fn work_group(&self) -> usize {
         WARP
     }
 
@@ -256,7 +257,7 @@ impl TreeKernels for GpuKernels {
     }
 
     fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)> {
-        let count = self.sets() + self.extra.read_at(0)? as usize;
+        let count = self.levels.read_at(LEVELS + 2)? as usize;
         let ranges = self.groups.read_range(0, count)?;
         let mut ranges = ranges.iter().map(|[first, size]| *first as usize..(first + size) as usize);
         let own = ranges.find(|range| range.contains(&place)).unwrap_or(place..place + 1);

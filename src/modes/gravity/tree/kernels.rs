@@ -12,11 +12,14 @@ pub(super) trait TreeKernels {
     /// Returns the arguments of the kernel `walk` up to its output buffers. `eps2` is the squared softening length.
     fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
 
-    /// Returns the number of sets of bodies; one work-group walks the tree for each set.
+    /// Returns the number of sets of bodies; one or more work-groups walk the tree for each set.
     fn sets(&self) -> usize;
 
+    /// Returns the number of work-groups that walk the tree for a set.
+    fn groups_per_set(&self) -> usize;
+
     /// Returns the number of work-items in a work-group of the kernel `walk`.
-    fn team(&self) -> usize;
+    fn work_group(&self) -> usize;
 
     /// Error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on bodies.
     fn far_share(&self) -> f32;

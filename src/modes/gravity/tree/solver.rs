@@ -41,7 +41,7 @@ pub(in crate::modes::gravity) struct Tree {
     /// Magnitudes of the last accelerations, without the factor G; `spare` receives magnitudes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
-    /// Operation counts of each set's last walk: body pairs, cells on bodies, cells on expansions, and tests of cells.
+    /// Operation counts of the last walk of each work-group: body pairs, cells on bodies, cells on expansions, and tests of cells.
     work: Buffer<[u32; 4]>,
 }
 
@@ -76,14 +76,18 @@ impl Tree {
             is_known: false,
             last: Buffer::zeroed(device, bodies)?,
             spare: Buffer::new(device, bodies)?,
-            work: Buffer::zeroed(device, kernels.sets())?,
+            work: Buffer::zeroed(device, kernels.sets() * kernels.groups_per_set())?,
             kernels,
         }))
     }
 
+    fn items_per_set(&self) -> usize {
+        self.kernels.groups_per_set() * self.kernels.work_group()
+    }
+
     /// Returns the number of work-items of the kernel `walk` for all bodies.
     fn items(&self) -> usize {
-        self.kernels.sets() * self.kernels.team()
+        self.kernels.sets() * self.items_per_set()
     }
 
     /// Queues the kernels that build the tree from the positions `x`. A walk uses the magnitudes of earlier
@@ -139,7 +143,7 @@ impl Tree {
         range: Range<usize>,
     ) -> Result<usize> {
         let args = [&self.kernels.walk_args(opening, eps2)[..], &[result, (&self.work).into()]].concat();
-        let (items, group) = (range.end, self.kernels.team());
+        let (items, group) = (range.end, self.kernels.work_group());
         let cost = TYPICAL_WORK * self.bodies as f64 / self.items() as f64;
         lane.slice(Pass { kernel, args: &args, items, group, cost }, range.start)
     }
@@ -189,11 +193,13 @@ impl Solver for Tree {
 
     fn work(&self) -> f64 {
         let done = self.work.read().unwrap_or_default();
-        let evaluated = |counts: &[u32; 4]| counts[..3].iter().map(|n| f64::from(*n)).sum::<f64>();
-        let evaluated: Vec<f64> = done.iter().map(evaluated).filter(|count| *count > 0.0).collect();
+        let evaluated =
+            |set: &[[u32; 4]]| set.iter().flat_map(|counts| &counts[..3]).map(|n| f64::from(*n)).sum();
+        let sets = done.chunks(self.kernels.groups_per_set());
+        let evaluated: Vec<f64> = sets.map(evaluated).filter(|count| *count > 0.0).collect();
         // Other devices may walk for the sets without work.
         let mean = evaluated.iter().sum::<f64>() / evaluated.len().max(1) as f64;
-        mean * done.len() as f64 / (self.bodies as f64).powi(2)
+        mean * self.kernels.sets() as f64 / (self.bodies as f64).powi(2)
     }
 
     fn cells(&mut self, lane: &mut Lane, pass: &TreePass, request: CellRequest) -> Result<Option<Cells>> {
@@ -262,9 +268,9 @@ impl Solver for Tree {
     }
 
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize> {
-        let team = self.kernels.team();
+        let items = self.items_per_set();
         match stage {
-            0 => assignment.work.start * team..assignment.work.end * team,
+            0 => assignment.work.start * items..assignment.work.end * items,
             _ => assignment.own.clone(),
         }
     }
