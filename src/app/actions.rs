@@ -7,13 +7,9 @@ use super::clock::waker;
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder, Kind, start_reading};
 use super::viewer::Viewer;
-use crate::base::edit::Edit;
-use crate::base::error::Result;
-use crate::base::files::OutputFile;
-use crate::base::params::Choice;
+use crate::base::{Choice, Edit, OutputFile, Result};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
-use crate::engine::kernel_lab;
+use crate::engine::{Config, kernel_lab};
 use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 

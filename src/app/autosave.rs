@@ -5,8 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::base::files;
-use crate::base::format;
+use crate::base::{files, format};
 use crate::engine::snapshot::{self, Snapshot, Summary};
 use crate::modes;
 use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run, previous};

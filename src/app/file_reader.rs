@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use crate::base::error::{Error, Result};
-use crate::base::state::Matter;
+use crate::base::{Error, Matter, Result};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
 use crate::engine::kernel_lab::Watch;
-use crate::engine::snapshot::{self, Carried};
+use crate::engine::snapshot::Carried;
+use crate::engine::{Config, snapshot};
 use crate::modes::{self, ModeInfo};
 use crate::scene::{self, Scene, csv, tipsy};
 use crate::ui::OPENED;

@@ -13,7 +13,7 @@ use winit::event_loop::ActiveEventLoop;
 use winit::window::Window;
 
 use super::patches::{EDGE, Patches, bounds};
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::ui;
 use crate::view::Layer;
 

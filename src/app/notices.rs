@@ -1,9 +1,8 @@
 //! Handles the notices (messages) from the simulation.
 
 use super::viewer::Viewer;
-use crate::base::error::{Error, Result};
-use crate::engine::tuned::Tuned;
-use crate::engine::tuning::{self, Study};
+use crate::base::{Error, Result};
+use crate::engine::{Study, Tuned, tuning};
 use crate::session::{Command, Notice, ReplacedKernels};
 
 impl Viewer {

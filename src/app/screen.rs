@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::clock::FrameClock;
 use super::window::Window;
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result};
 use crate::ui::WindowStats;
 use crate::view::View;
 

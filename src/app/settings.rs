@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
-use crate::base::look::Look;
-use crate::base::params::{self, ParamValue, ParamValues};
+use crate::base::{Error, Look, OutputFile, ParamValue, ParamValues, Result, files, params};
 use crate::export::film::MOST_SIDE;
 use crate::scene;
 

@@ -1,10 +1,8 @@
 //! The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 
-use crate::base::bodies::Points;
-use crate::base::error::Error;
+use crate::base::{Error, Points};
 use crate::compute::DeviceInfo;
-use crate::engine::Resolved;
-use crate::engine::config::Config;
+use crate::engine::{Config, Resolved};
 use crate::session::{Command, Frame, Session, Stats};
 
 /// The simulation as the window sees it: its session, the config being edited, and the latest statistics.

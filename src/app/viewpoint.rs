@@ -6,7 +6,7 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::rig::{FollowTarget, Rig};
-use crate::base::bodies::Points;
+use crate::base::Points;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera};
 

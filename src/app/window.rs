@@ -20,7 +20,7 @@ use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
 
 use super::gui::{Gui, pixels};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::ui::WindowStats;
 use crate::view;
 

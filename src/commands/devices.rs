@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::report::print_json;
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::cli::{self, DevicesArgs, KernelArgs, Simulation, Subject};
 use crate::compute::{self, Device, Devices, FoundDevice, KernelEdits};
 use crate::engine::kernel_lab;

@@ -4,15 +4,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::options::{knobs, mode, no_scene, number_or_auto, one_each, set_mode, variant};
-use crate::base::error::{Error, Result};
-use crate::base::params;
-use crate::base::state::Matter;
+use crate::base::{Error, Matter, Result, params};
 use crate::cli::Simulation;
 use crate::compute::Devices;
-use crate::engine::Engine;
-use crate::engine::config::Config;
-use crate::engine::snapshot::{Carried, Snapshot};
-use crate::engine::tuned::Tuned;
+use crate::engine::snapshot::Carried;
+use crate::engine::{Config, Engine, Snapshot, Tuned};
 use crate::modes::{MODES, Mode, Variant};
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use crate::base::error::{Error, Result};
-use crate::base::look::Look;
-use crate::base::params::{self, Params, SetError};
+use crate::base::{Error, Look, Params, Result, SetError, params};
 use crate::cli::Subject;
 use crate::export::film::MOST_SIDE;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};

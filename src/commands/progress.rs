@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
 /// Minimum duration of each part of a simulation run. In shorter parts, starting and stopping would take too much time.

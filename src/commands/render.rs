@@ -16,13 +16,9 @@ use super::launch::{Begin, steps};
 use super::options::{look, number_or_auto, size};
 use super::progress::{bar, run_in_parts, run_with_progress};
 use crate::app::{FollowTarget, Rig};
-use crate::base::bodies::Points;
-use crate::base::error::{Error, Result};
-use crate::base::files::OutputFile;
-use crate::base::look::Look;
+use crate::base::{Error, Look, OutputFile, Points, Result};
 use crate::cli::Render;
-use crate::engine::Engine;
-use crate::engine::snapshot::{self, Snapshot};
+use crate::engine::{Engine, Snapshot, snapshot};
 use crate::export::film::{self, Film};
 use crate::view::{self, Camera, Canvas, View};
 

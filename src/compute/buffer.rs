@@ -12,8 +12,7 @@ use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pending::Pending;
 use super::pinned;
-use crate::base::error::{Error, Result};
-use crate::base::memory::Memory;
+use crate::base::{Error, Memory, Result};
 
 /// Maximum size of each part of an upload to a device, in bytes.
 const UPLOAD_BYTES: usize = 1 << 24;

@@ -11,7 +11,7 @@ use super::events::{self, TIMEOUT_VARIABLE, Wait, Waiter};
 use super::fault::{Call, FaultPlan, InjectedFault};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::{KernelEdits, ProgramCache};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 impl FoundDevice {
     /// Opens the device: creates a context and in-order queues, with profiling if the driver supports it.

@@ -8,7 +8,7 @@ use ocl::core;
 use super::device::{Device, open_context};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// Environment variable that, if set to `own`, gives each device a separate context, to measure how much sharing helps.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// Argument for an OpenCL command that does not wait for any event.
 pub(super) const NO_WAIT: Option<core::Event> = None;

@@ -11,7 +11,7 @@ use super::events::NO_WAIT;
 use super::fault::{Call, InjectedFault};
 use super::found::DeviceKind;
 use super::source::{KernelSource, join, kernel_source};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// OpenCL source of a function that computes 1/√x as fast as the device can; see [`Program::build_with_root`].
 pub const ROOT: KernelSource = kernel_source!("root.cl");

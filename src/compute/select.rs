@@ -7,7 +7,7 @@ use ocl::core::{self, DeviceType, PlatformInfo};
 
 use super::found::{DeviceInfo, DeviceKind, FoundDevice, PART, is_pocl_name};
 use super::pocl_cache;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// Returns the devices of all platforms: GPUs first, then accelerators, then CPUs.
 ///

@@ -1,8 +1,7 @@
 //! Replaces the `auto` settings of a configuration with concrete values, and builds its simulation on devices.
 
 use super::config::Config;
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Error, Result, State};
 use crate::compute::{DeviceInfo, DeviceKind, Devices};
 use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
 use crate::scene::Setup;

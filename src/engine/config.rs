@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::base::error::{Error, Result};
-use crate::base::params::ChangeEffect;
+use crate::base::{ChangeEffect, Error, Result};
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::Scene;

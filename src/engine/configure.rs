@@ -7,10 +7,7 @@ use super::build::{Resolved, build, directed};
 use super::config::Config;
 use super::core::Engine;
 use super::states::{Checkpoint, SceneState};
-use crate::base::bodies::Points;
-use crate::base::edit::Attractor;
-use crate::base::error::Result;
-use crate::base::params::ChangeEffect;
+use crate::base::{Attractor, ChangeEffect, Points, Result};
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {

@@ -3,9 +3,7 @@
 use super::build::max_bodies;
 use super::core::Engine;
 use super::states::SceneState;
-use crate::base::edit::{Attractor, Edit, EditKind, SelectedBody};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
+use crate::base::{Attractor, Edit, EditKind, Error, Result, SelectedBody, Stroke};
 
 /// Maximum number of edits that can be undone.
 const MOST_UNDOS: usize = 32;

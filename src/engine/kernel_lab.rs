@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use include_dir::{Dir, File, include_dir};
 
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
+use crate::base::{Error, OutputFile, Result, files};
 use crate::compute::KernelEdits;
 
 /// Built-in kernel files: the folder `kernels/`, embedded in the program.

@@ -9,7 +9,7 @@ use super::config::Config;
 use super::core::Engine;
 use super::snapshot::EXTENSION;
 use super::states::{Checkpoint, LostDevice};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 

@@ -4,7 +4,7 @@ use super::core::Engine;
 use super::snapshot::{Run, Snapshot};
 use super::states::{Checkpoint, SceneState};
 use super::tuned::Tuned;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {

@@ -6,8 +6,7 @@ use super::build::{Resolved, bodies_for, max_bodies, seed};
 use super::config::Config;
 use super::snapshot::{RecipeRecord, Run};
 use super::tuned::Tuned;
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Error, Result, State};
 use crate::compute::DeviceInfo;
 use crate::modes::{Extra, Recipe};
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
+use crate::base::{Error, OutputFile, Result, files};
 use crate::compute::{self, DeviceInfo};
 use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 

@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::build::{Resolved, max_bodies, seed};
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Error, Result, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;

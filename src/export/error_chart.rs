@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::chart::quoted;
-use crate::base::params::ParamValue;
+use crate::base::ParamValue;
 use crate::compute::DeviceInfo;
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{ModeInfo, Variant};

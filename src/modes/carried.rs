@@ -7,9 +7,7 @@
 //! simulation excludes because of non-finite values. Other non-finite numbers would look like a failed simulation.
 
 use super::{Carries, Extra, Mode};
-use crate::base::bodies::{Bodies, is_quarantined};
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Bodies, Error, Result, State, is_quarantined};
 
 /// Checks that `state` and `extra`, read from a file, could be the result of a simulation of `mode`.
 pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {

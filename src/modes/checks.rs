@@ -2,11 +2,8 @@
 
 use super::accuracy::{Effect, Judged, SampleErrors};
 use super::{Mode, ModeInfo, Start};
-use crate::base::bodies::Bodies;
-use crate::base::error::{Error, Result};
-use crate::base::flow::Flow;
-use crate::base::params::{self, combinations};
-use crate::base::state::State;
+use crate::base::params::combinations;
+use crate::base::{Bodies, Error, Flow, Result, State, params};
 use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies that `check` tests. Many are next to powers of two, where mistakes at the ends of arrays show up.

@@ -2,8 +2,7 @@
 
 use glam::DVec3;
 
-use crate::base::bodies::Bodies;
-use crate::base::format;
+use crate::base::{Bodies, format};
 
 /// Conserved quantities and other readings, summed over all bodies with finite values or over all fluid cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]

@@ -3,9 +3,7 @@
 use glam::{Vec3, vec3};
 
 use super::kernels::{source, sources};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::{Attractor, CLUSTER, Edit, Launch};
-use crate::base::error::{Error, Result};
+use crate::base::{Attractor, Bodies, CLUSTER, Edit, Error, FINITE_LIMIT, Launch, Result};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");

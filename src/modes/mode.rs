@@ -8,13 +8,10 @@ use std::sync::{Arc, LazyLock};
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
-use crate::base::bodies::{Bodies, Points};
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::edit::{Attractor, Edit, GravitySample};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
-use crate::base::params::{self, ChangeEffect, ParamValues, Params};
-use crate::base::state::State;
+use crate::base::{
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, Error, GravitySample, ParamValues, Params,
+    Points, Result, State, Stroke, params,
+};
 use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
 use crate::scene::Scene;
 

@@ -1,7 +1,6 @@
 //! Copies the data to draw within device memory, so that steps can continue during the transfer to the host.
 
-use crate::base::bodies::{Points, Shape};
-use crate::base::error::Result;
+use crate::base::{Points, Result, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
 /// The kernel `pack`, which computes the points to draw, and its output buffers.

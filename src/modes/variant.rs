@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::accuracy::TOLERANCE;
 use super::kernels::Define;
-use crate::base::error::{Error, Result};
 use crate::base::params::product;
+use crate::base::{Error, Result};
 use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
 /// A kernel variant. All variants of a mode compute the same step in different ways.

@@ -27,11 +27,8 @@ use super::generator::{Arguments, Generator};
 use super::lines::quoted;
 use super::orbits::Orbits;
 use super::{asteroids, csv, fluid, gravity};
-use crate::base::bodies::Bodies;
-use crate::base::error::{Error, Result};
 use crate::base::files::{from_toml, read_bounded};
-use crate::base::flow::{MAX_CELLS, Walls};
-use crate::base::params::{self, ParamValues};
+use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, params};
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::lines::quoted;
-use crate::base::error::{Error, Result};
-use crate::base::params::ParamValues;
-use crate::base::state::State;
+use crate::base::{Error, ParamValues, Result, State};
 
 /// Input to [`Generator::make`], in addition to the generator's arguments.
 #[derive(Debug, Clone)]

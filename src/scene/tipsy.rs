@@ -9,9 +9,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::csv::MAX_BODIES;
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::error::{Error, Result};
-use crate::base::files;
+use crate::base::{Bodies, Error, FINITE_LIMIT, Result, files};
 
 /// File name extensions of Tipsy files.
 pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];

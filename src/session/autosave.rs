@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::messages::{Moment, Notice, Notifier, Save};
-use crate::base::error::{Error, Result};
-use crate::engine::Engine;
-use crate::engine::snapshot::{EXTENSION, Snapshot};
+use crate::base::{Error, Result};
+use crate::engine::snapshot::EXTENSION;
+use crate::engine::{Engine, Snapshot};
 
 /// Message shown after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";

@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use super::frame::Frame;
 use super::messages::{Command, Notice, Notifier};
 use super::worker;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::engine::Engine;
 
 /// Handle to a simulation that runs on its own thread. Dropping the handle ends the thread.

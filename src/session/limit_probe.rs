@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 

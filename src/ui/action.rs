@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use egui::{Rect, Response};
 
-use crate::base::edit::Edit;
-use crate::base::error::{Error, Result};
-use crate::base::params::{Choice, choice};
-use crate::engine::tuning::Study;
+use crate::base::{Choice, Edit, Error, Result, choice};
+use crate::engine::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 

@@ -7,10 +7,7 @@ use super::fields::Fields;
 use super::jump;
 use super::model::Model;
 use super::widgets::{folded, shortcut_button, title, with_help};
-use crate::base::cells::{CellCounts, MOST_BOXES};
-use crate::base::format;
-use crate::base::look::Look;
-use crate::base::params::{ParamValues, Params};
+use crate::base::{CellCounts, Look, MOST_BOXES, ParamValues, Params, format};
 
 /// Keys of the settings that only variants with a tree use.
 const OF_TREES: &[&str] = &["cells", "cells_depth"];

@@ -6,8 +6,7 @@ use super::files::Purpose;
 use super::interface::Ui;
 use super::model::Model;
 use super::playback;
-use crate::base::look;
-use crate::base::params::{self, ParamValue, ParamValues};
+use crate::base::{ParamValue, ParamValues, look, params};
 use crate::export::chart::Chart;
 use crate::modes::MODES;
 

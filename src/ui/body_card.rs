@@ -7,10 +7,7 @@ use super::model::Model;
 use super::numbers::live_number;
 use super::theme;
 use super::widgets::{button, shortcut_button};
-use crate::base::bodies::FINITE_LIMIT;
-use crate::base::cells::{MOST_BOXES, WalkCounts};
-use crate::base::edit::{Edit, SelectedBody};
-use crate::base::format;
+use crate::base::{Edit, FINITE_LIMIT, MOST_BOXES, SelectedBody, WalkCounts, format};
 
 /// Shows the selected body's properties in a card, if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {

@@ -8,7 +8,7 @@ use egui_plot::{AxisHints, GridMark, Plot, PlotBounds};
 use super::theme;
 use super::widgets::small;
 use crate::base::format;
-use crate::engine::tuning::Trial;
+use crate::engine::Trial;
 use crate::export::chart::{Axis, Chart, Line};
 use crate::modes::Variant;
 

@@ -6,8 +6,8 @@ use super::action::{Action, ChartFormat, Collector};
 use super::chart_drawing::draw;
 use super::overlay;
 use super::widgets::{button, small};
-use crate::base::params::Choice;
-use crate::engine::tuning::Trial;
+use crate::base::Choice;
+use crate::engine::Trial;
 use crate::export::chart::Chart;
 
 /// Progress and results of the current or most recent speed measurement.

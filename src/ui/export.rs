@@ -6,7 +6,7 @@ use super::action::{Action, Collector};
 use super::jump;
 use super::numbers::number;
 use super::widgets::{Chip, button, chips, folded, resettable, row, shortcut_button, title};
-use crate::base::params::{Choice, Opt};
+use crate::base::{Choice, Opt};
 use crate::export::film::{Format, MOST_SIDE, RATES};
 
 /// Maximum length of a film, in seconds.

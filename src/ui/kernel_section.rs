@@ -11,8 +11,7 @@ use super::numbers::auto_number;
 use super::widgets::{auto_row, button, folded, heading, labelled_checkbox, note, row, shortcut_button};
 use super::{playback, theme};
 use crate::base::format;
-use crate::engine::config::Config;
-use crate::engine::tuning::{Study, Trial};
+use crate::engine::{Config, Study, Trial};
 use crate::export::chart::Chart;
 use crate::modes::Recipe;
 

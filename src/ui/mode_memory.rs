@@ -1,6 +1,6 @@
 //! Remembers the settings of each simulation mode while another mode is selected.
 
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::modes::ModeInfo;
 
 /// Saved settings of the simulation modes that are not selected.

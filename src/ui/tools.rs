@@ -9,7 +9,7 @@ use super::model::{Markers, Model, ToolSettings};
 use super::numbers::slider_row;
 use super::widgets::{Chip, chips, small, with_help};
 use super::{keys, theme};
-use crate::base::params::Scale;
+use crate::base::Scale;
 use crate::session::Stats;
 
 /// Preferred width of the toolbar, in points.

@@ -8,8 +8,7 @@ use glium::{Program, uniform};
 
 use super::fill::{fill, smooth, surface, texture};
 use super::opengl::{fade, source};
-use crate::base::bodies::Shape;
-use crate::base::error::Result;
+use crate::base::{Result, Shape};
 
 /// Number of downscaled pictures that make up the bloom; each has half the width and height of the previous one.
 const LEVELS: usize = 6;

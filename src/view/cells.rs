@@ -12,8 +12,7 @@ use glium::{DrawParameters, Program, Rect, Surface, VertexBuffer, implement_vert
 use super::camera::Camera;
 use super::fill::pixels;
 use super::opengl::{OVER, graphics, scale, source};
-use crate::base::cells::{self, Corners};
-use crate::base::error::Result;
+use crate::base::{Corners, Result, cells};
 
 /// Half the width of a line in pixels, for a picture of the height `opengl::REFERENCE_HEIGHT`.
 const WIDTH: f32 = 0.6;

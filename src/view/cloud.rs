@@ -12,9 +12,7 @@ use glium::uniforms::Sampler;
 
 use super::fill::pixels;
 use super::opengl::graphics;
-use crate::base::bodies::Points;
-use crate::base::error::{Error, Result};
-use crate::base::look::Palette;
+use crate::base::{Error, Palette, Points, Result};
 
 /// Vertex that holds the position and size `(x, y, z, w)` of a body, as in [`Points::positions`].
 #[repr(C)]

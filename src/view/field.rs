@@ -11,8 +11,7 @@ use super::camera::Camera;
 use super::cloud::{Cloud, followed};
 use super::fill::{fill, pixels};
 use super::opengl::{BACKGROUND, graphics, source};
-use crate::base::error::Result;
-use crate::base::flow::{Image, Tones};
+use crate::base::{Image, Result, Tones};
 
 /// Image of a fluid flow, drawn behind the tracer particles.
 pub(super) struct Field {

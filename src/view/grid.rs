@@ -10,7 +10,7 @@ use glium::{Program, Rect, Surface, uniform};
 use super::camera::Camera;
 use super::fill::{fill, pixels};
 use super::opengl::{OVER, source};
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Draws the coordinate axes, and a grid in the plane z = 0.
 pub(super) struct Grid {

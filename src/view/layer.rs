@@ -9,7 +9,7 @@ use glium::{Program, Rect, Surface, uniform};
 
 use super::fill;
 use super::opengl::{PREMULTIPLIED, source};
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// A transparent picture, such as the panel, that is drawn over a surface of the same size.
 pub struct Layer {

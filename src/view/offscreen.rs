@@ -18,7 +18,7 @@ use glutin::prelude::*;
 use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 
 use super::opengl::graphics;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// An offscreen picture: a texture to draw into instead of a window, in any OpenGL context.
 pub struct Canvas {

@@ -8,8 +8,7 @@ use glium::{DrawParameters, Program, Surface, uniform};
 use super::camera::Camera;
 use super::cloud::Cloud;
 use super::opengl::{ADD, draw_sprites, scale, source};
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result};
 
 /// Draws bodies as soft glows.
 pub(super) struct Glow {

@@ -9,8 +9,7 @@ use glium::{Blend, Depth, DrawParameters, Program, Surface, VertexBuffer, unifor
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result};
 
 /// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
 const LEAST_RADIUS: f32 = 0.75;

@@ -8,7 +8,7 @@ use glium::{DrawParameters, Program, Surface, VertexBuffer, implement_vertex, un
 
 use super::camera::Camera;
 use super::opengl::{ADD, draw_sprites, graphics, source};
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Number of stars in the whole sky; about 400 are in view at a time.
 const COUNT: usize = 3000;

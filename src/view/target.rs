@@ -9,8 +9,7 @@ use glium::{Program, Rect, Surface, uniform};
 
 use super::fill::{self, pixels, smooth, texture};
 use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
-use crate::base::bodies::Shape;
-use crate::base::error::Result;
+use crate::base::{Result, Shape};
 
 /// Texture that collects light, and the programs that turn the light into a picture. For glows, RGB holds the colours
 /// weighted by light, and alpha holds the sum of the light. For balls, RGB holds the light, and alpha holds the coverage.

@@ -14,9 +14,7 @@ use glium::{Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::opengl::{ADD, graphics, source};
-use crate::base::bodies::Shape;
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result, Shape};
 
 /// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];

@@ -9,11 +9,9 @@ pub(super) mod variants;
 use std::time::Instant;
 
 use super::options::{ladders, no_scene, set_mode};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::cli::Bench;
-use crate::engine::Engine;
-use crate::engine::config::Config;
-use crate::engine::tuned::Tuned;
+use crate::engine::{Config, Engine, Tuned};
 use crate::modes::{ModeInfo, Variant};
 
 /// Returns the modes to measure, each with its kernel variants: the modes that have the scene of `--scene`, if given.

@@ -5,15 +5,14 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::{Lap, configuration, subjects, time_in_turn, warm_up};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::cli::Bench;
 use crate::commands::devices::{edits, note_cache};
 use crate::commands::launch::tuned;
 use crate::commands::options::{join, knobs, one_each, several_values};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{self, Devices};
-use crate::engine::config::Config;
-use crate::engine::{Engine, Resolved, device_recipes};
+use crate::engine::{Config, Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SampleErrors, choose};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 

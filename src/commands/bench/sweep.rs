@@ -1,7 +1,6 @@
 //! A list of values for one parameter, such as `--set opening=0.001,0.002`, which `bench` measures one after the other.
 
-use crate::base::error::{Error, Result};
-use crate::base::params::ParamValue;
+use crate::base::{Error, ParamValue, Result};
 use crate::modes::{Mode, ModeInfo, Variant};
 
 /// A parameter of a mode, and the values to measure.

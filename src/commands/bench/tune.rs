@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::cli::Bench;
 use crate::commands::devices::open;
 use crate::commands::launch::tuned;
@@ -11,10 +11,7 @@ use crate::commands::options::{modes_for, set_mode};
 use crate::commands::progress::bar;
 use crate::commands::report::{print_json, speed};
 use crate::compute::Device;
-use crate::engine::Resolved;
-use crate::engine::config::Config;
-use crate::engine::tuned::Tuned;
-use crate::engine::tuning::{self, Study, Trial};
+use crate::engine::{Config, Resolved, Study, Trial, Tuned, tuning};
 use crate::modes::ModeInfo;
 
 pub(crate) fn call(args: &Bench) -> Result<ExitCode> {

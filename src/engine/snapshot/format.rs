@@ -30,8 +30,7 @@ use flate2::write::ZlibEncoder;
 use super::contents::{Snapshot, Summary};
 use super::manifest::Manifest;
 use super::room::{MOST_BYTES, Room};
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
+use crate::base::{Error, OutputFile, Result, files};
 
 /// Version of the snapshot file format, incremented whenever older programs can no longer read new files.
 pub const VERSION: u16 = 1;

@@ -13,11 +13,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::contents::{RecipeRecord, Run, Snapshot, Summary};
 use super::room::Room;
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::error::{Error, Result};
-use crate::base::flow::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls, deviations};
-use crate::base::params;
-use crate::base::state::{Matter, State};
+use crate::base::flow::deviations;
+use crate::base::{
+    Bodies, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, params,
+};
 use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
 use crate::scene::{self, Origin, Scene, file};

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use super::contents::{Run, Snapshot};
 use super::format::{self, in_file, wrong};
-use crate::base::error::Result;
-use crate::base::files;
+use crate::base::{Result, files};
 use crate::engine::config::Config;
 use crate::scene::{Scene, file as scene_file};
 

@@ -10,9 +10,7 @@ use std::process::{Child, Command, Stdio};
 use image::{ImageFormat, RgbImage};
 
 use self::palette::Indexed;
-use crate::base::error::{Error, Result};
-use crate::base::files::{Draft, OutputFile};
-use crate::base::params::{Choice, choice};
+use crate::base::{Choice, Draft, Error, OutputFile, Result, choice};
 
 /// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;

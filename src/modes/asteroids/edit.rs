@@ -2,9 +2,7 @@
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use super::parameters::Asteroids;
-use crate::base::bodies::Bodies;
-use crate::base::edit::{CLUSTER, Edit};
-use crate::base::error::{Error, Result};
+use crate::base::{Bodies, CLUSTER, Edit, Error, Result};
 use crate::modes::{Extra, edits};
 
 /// Applies a user's edit to the bodies and to the lists of their sizes, masses and contacts.

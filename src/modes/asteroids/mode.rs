@@ -7,11 +7,7 @@ use super::parameters::{Asteroids, Substeps};
 use super::simulation::AsteroidSimulation;
 use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
-use crate::base::bodies::Bodies;
-use crate::base::edit::{Edit, GravitySample};
-use crate::base::error::Result;
-use crate::base::params;
-use crate::base::state::State;
+use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
     DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Start, Variant,

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use super::parameters::{Asteroids, ContactLaw};
 use super::substeps::{Motion, Schedule};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::GravitySample;
+use crate::base::{Bodies, FINITE_LIMIT, GravitySample};
 
 type Vector = glam::DVec3;
 

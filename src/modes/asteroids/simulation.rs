@@ -7,12 +7,7 @@ use super::parameters::{Asteroids, ContactLaw, Substeps};
 use super::reference::{Step, body, finite, unit_radii};
 use super::solver::{Builder, SecondPass, Setup, Solver};
 use super::substeps::{LONGEST_MOVE, Motion, Schedule};
-use crate::base::bodies::{Bodies, Points, Shape};
-use crate::base::edit::Attractor;
-use crate::base::error::{Error, Result};
-use crate::base::memory::Memory;
-use crate::base::params::{ChangeEffect, Choice};
-use crate::base::state::State;
+use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Error, Memory, Points, Result, Shape, State};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{

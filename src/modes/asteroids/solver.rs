@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 

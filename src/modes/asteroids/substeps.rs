@@ -5,7 +5,7 @@
 //! depends only on step numbers, so dividing a run into bursts does not change its results.
 
 use super::parameters::{Asteroids, Substeps};
-use crate::base::params::Choice;
+use crate::base::Choice;
 
 /// Number of steps between measurements of the bodies' speeds.
 const PERIOD: u32 = 8;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::Rows;
 use crate::modes::Simulation;
 

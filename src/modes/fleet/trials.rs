@@ -3,7 +3,7 @@
 
 use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Number of equal parts into which a trial divides a step. The device on trial computes one part.
 const SLIVER: usize = 32;

@@ -1,8 +1,7 @@
 //! Lists that a snapshot of a fluid contains in addition to the state, with a check for each list.
 
 use super::grid::{Grid, Layout};
-use crate::base::bodies::FINITE_LIMIT;
-use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
+use crate::base::{FINITE_LIMIT, Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 

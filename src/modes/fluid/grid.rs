@@ -2,8 +2,7 @@
 
 use half::f16;
 
-use crate::base::error::{Error, Result};
-use crate::base::flow::{MAX_CELLS, SPEEDS, Walls};
+use crate::base::{Error, MAX_CELLS, Result, SPEEDS, Walls};
 use crate::compute::{Arg, KernelSource};
 use crate::modes::kernels::{Define, flags, source};
 

@@ -2,9 +2,8 @@
 
 use std::f64::consts::SQRT_2;
 
-use crate::base::flow::MAX_TRACERS;
 use crate::base::params::ChangeEffect::{Rebuild, Reseed, View};
-use crate::base::params::{choice, parameters};
+use crate::base::{MAX_TRACERS, choice, parameters};
 use crate::scene::fluid::files::{ACCEL, DENSITY, OMEGA};
 
 parameters! {

@@ -6,10 +6,8 @@ use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::check_walls;
 use super::parameters::{Collision, Colour, Field, Fluid};
 use super::simulation::{Burst, FluidSimulation};
-use crate::base::bodies::{Points, Shape};
-use crate::base::error::Result;
-use crate::base::flow::{Image, SPEEDS, Stroke, Tones, deviations, populations};
-use crate::base::state::State;
+use crate::base::flow::{deviations, populations};
+use crate::base::{Image, Points, Result, SPEEDS, Shape, State, Stroke, Tones};
 use crate::compute::{Arg, Buffer, Lane, Pass, Pending};
 use crate::modes::carried::list;
 use crate::modes::{

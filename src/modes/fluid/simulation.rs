@@ -4,8 +4,7 @@ use super::carried::SERIES;
 use super::grid::{CELL, GRID, Grid, check_walls};
 use super::parameters::{Collision, Drive, Fluid};
 use super::variants::{Stages, cells_of_group, steps_of_launch};
-use crate::base::error::{Error, Result};
-use crate::base::flow::{Flow, Walls};
+use crate::base::{Error, Flow, Result, Walls};
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
 use crate::modes::{Cursor, Define, PackedPoints, Recipe, Reduction, flags, source, sources};
 

@@ -1,7 +1,7 @@
 //! Kernel variants of the fluid.
 
 use super::grid::Layout;
-use crate::base::flow::SPEEDS;
+use crate::base::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 

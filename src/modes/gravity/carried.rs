@@ -1,8 +1,6 @@
 //! Lists that a snapshot of gravity contains in addition to the state, with a check for each list.
 
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::Edit;
-use crate::base::error::{Error, Result};
+use crate::base::{Bodies, Edit, Error, FINITE_LIMIT, Result};
 use crate::modes::CarriedList;
 use crate::modes::carried::{Checked, each_body, ensure, has};
 

@@ -1,7 +1,7 @@
 //! Parameters of gravity.
 
 use crate::base::params::ChangeEffect::{Rebuild, View};
-use crate::base::params::{choice, parameters};
+use crate::base::{choice, parameters};
 
 parameters! {
     /// The parameters of the gravity mode.

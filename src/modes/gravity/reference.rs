@@ -1,8 +1,7 @@
 //! Reference implementation of gravity in f64, with which kernel results are compared.
 
 use super::parameters::{Gravity, Integrator, OUTER, Softening};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::GravitySample;
+use crate::base::{Bodies, FINITE_LIMIT, GravitySample};
 use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;

@@ -4,12 +4,9 @@ use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, PotentialPass, Setup, Solver, TreePass, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
-use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::edit::Attractor;
-use crate::base::error::Result;
-use crate::base::params::{ChangeEffect, Choice};
-use crate::base::state::State;
+use crate::base::{
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, Points, Result, Shape, State,
+};
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{

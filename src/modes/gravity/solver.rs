@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use super::parameters::{Gravity, Softening};
 use super::step::{Step, step_defines};
-use crate::base::bodies::Bodies;
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::error::Result;
+use crate::base::{Bodies, CellRequest, Cells, Result};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 

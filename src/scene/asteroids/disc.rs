@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::balls::{Balls, GAP, cube_root, param};
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::generator::Setup;
 use crate::scene::random::Random;
 

@@ -2,8 +2,7 @@
 
 use super::balls::{Balls, Packing, cube_root, param};
 use super::disc::Disc;
-use crate::base::bodies::Bodies;
-use crate::base::state::State;
+use crate::base::{Bodies, State};
 use crate::scene::frame::centre;
 use crate::scene::generator::{Argument, Arguments, Generator, Setup};
 use crate::scene::random::Random;

@@ -4,7 +4,7 @@
 //! radius 1 are not kept. Each cube has a random velocity relative to the cube around it, so that close bodies move
 //! together.
 
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Fraction of the smaller cubes that are kept: 2^(D − 3) for a fractal of dimension D = 2.

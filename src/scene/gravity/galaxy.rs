@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 use super::halo::{Halo, Speeds};
 use super::law::Law;
 use super::plummer;
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier, which leaves more bodies for the disc.

@@ -8,7 +8,7 @@
 use std::f64::consts::PI;
 
 use super::fourier::{Complex, transform};
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Growth of the displacements, relative to the expansion, at the start: d ln D/d ln R at η = π/2.

@@ -1,9 +1,8 @@
 //! Computes bursts (the steps between two frames), and carries out seeks.
 
 use super::thread::Worker;
-use crate::base::error::{Error, Result};
-use crate::base::params::ChangeEffect;
-use crate::engine::config::Config;
+use crate::base::{ChangeEffect, Error, Result};
+use crate::engine::Config;
 use crate::session::messages::{Command, Notice};
 
 impl Worker {

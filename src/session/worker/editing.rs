@@ -1,6 +1,6 @@
 //! State of the selection, and of edits that last longer than one command.
 
-use crate::base::edit::Attractor;
+use crate::base::Attractor;
 
 /// An attraction or repulsion of bodies by the user's pointer.
 pub(super) struct Attraction {

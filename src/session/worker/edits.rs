@@ -1,10 +1,7 @@
 //! Carries out manual edits of bodies and obstacles, and undo.
 
 use super::thread::Worker;
-use crate::base::edit::{Attractor, Edit, EditKind};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
-use crate::base::params::ChangeEffect;
+use crate::base::{Attractor, ChangeEffect, Edit, EditKind, Error, Result, Stroke};
 use crate::session::messages::Notice;
 
 impl Worker {

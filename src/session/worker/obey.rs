@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::thread::Worker;
-use crate::base::edit::EditKind;
-use crate::base::error::{Error, Result};
-use crate::base::params::ChangeEffect;
+use crate::base::{ChangeEffect, EditKind, Error, Result};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::engine::snapshot::Carried;
 use crate::session::messages::{Command, Notice, ReplacedKernels};
 
