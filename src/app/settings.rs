@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Error, Look, OutputFile, ParamValue, ParamValues, Result, files, params};
+use crate::base::{Error, Look, OutputFile, ParamValue, ParamValues, Result, files, invalid, params};
 use crate::export::film::MOST_SIDE;
 use crate::scene;
 
@@ -89,8 +89,8 @@ impl Settings {
     /// # Errors
     /// Returns an error if the file cannot be written. Any existing file is then left unchanged.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let text = toml::to_string_pretty(self)
-            .map_err(|error| Error::Invalid(format!("cannot write the settings: {error}")))?;
+        let text =
+            toml::to_string_pretty(self).map_err(|error| invalid!("cannot write the settings: {error}"))?;
         if let Some(folder) = path.parent() {
             let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
             fs::create_dir_all(folder).map_err(error)?;

@@ -15,6 +15,7 @@ pub mod state;
 pub use self::bodies::{Bodies, FINITE_LIMIT, Points, Shape, is_quarantined};
 pub use self::cells::{CellCounts, CellRequest, Cells, Corners, MOST_BOXES, WalkCounts};
 pub use self::edit::{Attractor, CLUSTER, Edit, EditKind, GravitySample, Launch, SelectedBody};
+pub(crate) use self::error::invalid;
 pub use self::error::{Error, Plain, Result};
 pub use self::files::{Draft, Name, Names, OutputFile};
 pub use self::flow::{

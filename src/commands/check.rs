@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::devices::{edited, open};
 use super::options::ladders;
 use super::report::print_json;
-use crate::base::{Error, Result, State};
+use crate::base::{Result, State, invalid};
 use crate::cli::Check;
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::accuracy::SampleErrors;
@@ -151,9 +151,9 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
         start.mode.reference(&mut end, start.steps)?;
         if checks::effect(&start.state, &end)? < LEAST_EFFECT {
             let name = &start.name;
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "the scene {name} cannot be used as a check, because almost nothing changes in it"
-            )));
+            ));
         }
         Ok(Case { start, end })
     };

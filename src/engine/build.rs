@@ -1,7 +1,7 @@
 //! Replaces the `auto` settings of a configuration with concrete values, and builds its simulation on devices.
 
 use super::config::Config;
-use crate::base::{Error, Result, State};
+use crate::base::{Result, State, invalid};
 use crate::compute::{DeviceInfo, DeviceKind, Devices};
 use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
 use crate::scene::Setup;
@@ -42,10 +42,9 @@ impl Resolved {
         if !(least..=most).contains(&work_group) {
             let (variant, device) = (recipe.variant.name, &device.name);
             let allowed = if is_fixed { format!("only {most}") } else { format!("1 to {most}") };
-            let text = format!(
+            return Err(invalid!(
                 "a work-group size of {work_group} is not possible: the variant {variant} allows {allowed} on {device}"
-            );
-            return Err(Error::Invalid(text));
+            ));
         }
         Ok(Self { bodies, recipe: recipe.with_work_group(work_group) })
     }
@@ -60,10 +59,11 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
-        false => Err(Error::Invalid(format!(
+        false => Err(invalid!(
             "{bodies} {} are not possible: {} has room for 1 to {most}",
-            work.things, device.name
-        ))),
+            work.things,
+            device.name
+        )),
     }
 }
 
@@ -145,8 +145,8 @@ pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>
     let mode = config.mode_in_use();
     match backwards {
         false => Ok(mode),
-        true => mode.backwards().map_err(|why| {
-            Error::Invalid(format!("time cannot run backwards here: {}", why.trim_end_matches('.')))
-        }),
+        true => mode
+            .backwards()
+            .map_err(|why| invalid!("time cannot run backwards here: {}", why.trim_end_matches('.'))),
     }
 }

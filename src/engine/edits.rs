@@ -3,7 +3,7 @@
 use super::build::max_bodies;
 use super::core::Engine;
 use super::states::SceneState;
-use crate::base::{Attractor, Edit, EditKind, Error, Result, SelectedBody, Stroke};
+use crate::base::{Attractor, Edit, EditKind, Result, SelectedBody, Stroke, invalid};
 
 /// Maximum number of edits that can be undone.
 const MOST_UNDOS: usize = 32;
@@ -19,14 +19,14 @@ impl Engine {
         let past = self.scene_state()?;
         let mut next = past.clone();
         let bodies = next.state.bodies_mut();
-        let bodies = bodies.map_err(|_| Error::Invalid("this mode has no bodies to change".to_owned()))?;
+        let bodies = bodies.map_err(|_| invalid!("this mode has no bodies to change"))?;
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
         let most = max_bodies(&self.devices[0].info, &self.config);
         if next.state.len() > most {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "cannot add bodies: {} has room for {most} bodies",
                 self.devices[0].info.name
-            )));
+            ));
         }
         self.put(&next)?;
         self.push_undo(EditKind::from(edit), past);

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use include_dir::{Dir, File, include_dir};
 
-use crate::base::{Error, OutputFile, Result, files};
+use crate::base::{Error, OutputFile, Result, files, invalid};
 use crate::compute::KernelEdits;
 
 /// Built-in kernel files: the folder `kernels/`, embedded in the program.
@@ -66,9 +66,8 @@ fn has_any(folder: &Path) -> bool {
 pub fn read(folder: &Path) -> Result<KernelEdits> {
     let place = place(folder);
     if !has_any(&place) {
-        let text =
-            format!("the folder {} contains no kernel files, such as gravity/tiled.cl", folder.display());
-        return Err(Error::Invalid(text));
+        let folder = folder.display();
+        return Err(invalid!("the folder {folder} contains no kernel files, such as gravity/tiled.cl"));
     }
     let mut edits = KernelEdits::new();
     for (name, own) in own() {
@@ -117,9 +116,10 @@ impl Watch {
                 }
             }
         };
-        std::thread::Builder::new().name("kernels".to_owned()).spawn(watch).map_err(|error| {
-            Error::Invalid(format!("cannot start a thread to watch the kernels: {error}"))
-        })?;
+        std::thread::Builder::new()
+            .name("kernels".to_owned())
+            .spawn(watch)
+            .map_err(|error| invalid!("cannot start a thread to watch the kernels: {error}"))?;
         Ok(Self { folder, _end: end })
     }
 }

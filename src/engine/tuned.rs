@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Error, OutputFile, Result, files};
+use crate::base::{Error, OutputFile, Result, files, invalid};
 use crate::compute::{self, DeviceInfo};
 use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 
@@ -112,7 +112,7 @@ impl Tuned {
             .extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.key() == old.key())).cloned());
         let contents = Contents { version: VERSION, winners };
         let text = serde_json::to_vec_pretty(&contents)
-            .map_err(|error| Error::Invalid(format!("cannot write the tuned kernels: {error}")))?;
+            .map_err(|error| invalid!("cannot write the tuned kernels: {error}"))?;
         OutputFile::create(path)?.replace(&text)
     }
 

@@ -3,7 +3,7 @@
 use super::accuracy::{Effect, Judged, SampleErrors};
 use super::{Mode, ModeInfo, Start};
 use crate::base::params::combinations;
-use crate::base::{Bodies, Error, Flow, Result, State, params};
+use crate::base::{Bodies, Flow, Result, State, invalid, params};
 use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies that `check` tests. Many are next to powers of two, where mistakes at the ends of arrays show up.
@@ -40,7 +40,7 @@ const EXTENTS: [Extent; 4] = [
 pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
     for &name in scenes {
-        let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("unknown scene {name}")))?;
+        let scene = info.scene(name).ok_or_else(|| invalid!("unknown scene {name}"))?;
         for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
             // Without decay, nothing would act on a single body.
@@ -65,7 +65,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
 /// # Errors
 /// Returns an error if the mode has no such scene.
 pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
-    let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("unknown scene {scene}")))?;
+    let scene = info.scene(scene).ok_or_else(|| invalid!("unknown scene {scene}"))?;
     let mut mode = info.mode_for(scene);
     params::set(mode.as_mut(), "eps", "1e-5")?;
     let mut starts = Vec::new();

@@ -9,8 +9,8 @@ use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
 use crate::base::{
-    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, Error, GravitySample, ParamValues, Params,
-    Points, Result, State, Stroke, params,
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, ParamValues, Params, Points,
+    Result, State, Stroke, invalid, params,
 };
 use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
 use crate::scene::Scene;
@@ -222,7 +222,7 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Applies a user's edit to the bodies and to the lists in `extra` that describe bodies; fails if it is impossible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
-        Err(Error::Invalid("this mode has no bodies".to_owned()))
+        Err(invalid!("this mode has no bodies"))
     }
 
     /// Removes from `extra` the lists that become invalid when the bodies, the parameters or the recipe change.
@@ -261,9 +261,8 @@ impl dyn Mode {
     /// Returns an error if the parameters belong to another mode.
     pub(super) fn of<M: Mode>(&self) -> Result<&M> {
         let any: &dyn Any = self;
-        any.downcast_ref().ok_or_else(|| {
-            Error::Invalid(format!("these are parameters of {}, not of the current mode", self.info().name))
-        })
+        any.downcast_ref()
+            .ok_or_else(|| invalid!("these are parameters of {}, not of the current mode", self.info().name))
     }
 
     /// Returns the costliest effect of changing the parameters of `old` to the current ones; `None` if they are equal.
@@ -384,7 +383,7 @@ pub trait Simulation {
 
     /// Makes all cells under the stroke solid or free. Fails if the mode has no obstacles or no free cell would remain.
     fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
-        Err(Error::Invalid("this mode has no obstacles to paint".to_owned()))
+        Err(invalid!("this mode has no obstacles to paint"))
     }
 
     /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of a body after the last complete burst, or `None` in modes without
@@ -399,7 +398,7 @@ pub trait Simulation {
     /// Queues the effect of an attractor on all velocities during the simulated time `time`. Must be called between
     /// bursts. Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
-        Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
+        Err(invalid!("this mode has no bodies to attract"))
     }
 
     /// Returns the effect of the last step on each body or cell in `chosen`, together with the exact effect in f64.

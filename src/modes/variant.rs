@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::accuracy::TOLERANCE;
 use super::kernels::Define;
 use crate::base::params::product;
-use crate::base::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
 /// A kernel variant. All variants of a mode compute the same step in different ways.
@@ -87,7 +87,7 @@ impl Variant {
     /// Returns the data for building the variant's solver. Fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
         let solver = self.solver.downcast_ref();
-        solver.ok_or_else(|| Error::Invalid(format!("the variant {} belongs to another mode", self.name)))
+        solver.ok_or_else(|| invalid!("the variant {} belongs to another mode", self.name))
     }
 
     pub(super) fn source(&self) -> KernelSource {

@@ -28,7 +28,7 @@ use super::lines::quoted;
 use super::orbits::Orbits;
 use super::{asteroids, csv, fluid, gravity};
 use crate::base::files::{from_toml, read_bounded};
-use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, params};
+use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, invalid, params};
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
@@ -99,7 +99,7 @@ pub(crate) fn load(path: &Path) -> Result<SceneFile> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     parse(&name, &text).map_err(|error| match error {
         Error::Scene { line: Some(line), what } => Error::File { path: path.to_owned(), line, what },
-        error => Error::Invalid(format!("{}: {error}", path.display())),
+        error => invalid!("{}: {error}", path.display()),
     })
 }
 
@@ -317,8 +317,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
 }
 
 fn written(contents: &Contents) -> Result<String> {
-    toml::to_string_pretty(contents)
-        .map_err(|error| Error::Invalid(format!("cannot write the scene as TOML: {error}")))
+    toml::to_string_pretty(contents).map_err(|error| invalid!("cannot write the scene as TOML: {error}"))
 }
 
 /// Returns a seed as a TOML value. TOML integers are signed, so seeds from 2⁶³ become strings.
@@ -337,9 +336,8 @@ fn seed_of(value: &Value) -> Result<u64> {
 
 fn lines_of(bodies: &Bodies) -> Result<String> {
     if bodies.nonfinite() > 0 {
-        return Err(Error::Invalid(
+        return Err(invalid!(
             "the values of some bodies are no longer finite, and a scene file cannot store these; save a snapshot instead"
-                .to_owned(),
         ));
     }
     let mut text = Vec::new();

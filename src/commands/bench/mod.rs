@@ -9,7 +9,7 @@ pub(super) mod variants;
 use std::time::Instant;
 
 use super::options::{ladders, no_scene, set_mode};
-use crate::base::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::cli::Bench;
 use crate::engine::{Config, Engine, Tuned};
 use crate::modes::{ModeInfo, Variant};
@@ -22,10 +22,10 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
     subjects.retain(|(info, _)| info.scene(name).is_some());
     let (info, _) = subjects.first().ok_or_else(|| no_scene(name, (asked.len() == 1).then(|| asked[0])))?;
     match info.scene(name).and_then(|scene| scene.bodies) {
-        Some(fixed) => Err(Error::Invalid(format!(
+        Some(fixed) => Err(invalid!(
             "the scene {name} has exactly {fixed} {}; bench needs a scene of any size",
             info.work.things
-        ))),
+        )),
         None => Ok(subjects),
     }
 }

@@ -1,6 +1,6 @@
 //! A list of values for one parameter, such as `--set opening=0.001,0.002`, which `bench` measures one after the other.
 
-use crate::base::{Error, ParamValue, Result};
+use crate::base::{ParamValue, Result, invalid};
 use crate::modes::{Mode, ModeInfo, Variant};
 
 /// A parameter of a mode, and the values to measure.
@@ -23,9 +23,9 @@ impl Sweep {
             .cloned()
             .partition(|word| word.split_once('=').is_some_and(|it| it.1.contains(',')));
         if let [first, second, ..] = &lists[..] {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "--set {first} {second}: give a list of values for one parameter, and one value for each other"
-            )));
+            ));
         }
         let sweep = lists.iter().filter_map(|word| word.split_once('=')).next().map(|(key, values)| Self {
             key: key.trim().to_owned(),
@@ -45,12 +45,12 @@ impl Sweep {
         let chosen = names(all().map(|(_, variant)| variant.name).collect());
         let is_user = |variant: &&Variant| variant.own_params.contains(&self.key.as_str());
         let users = ladders.iter().flat_map(|(info, _)| info.variants).filter(is_user);
-        Err(Error::Invalid(format!(
+        Err(invalid!(
             "--set {}={}: the kernels of {chosen} do not use this parameter; add --variant {}",
             self.key,
             self.values.join(","),
             names(users.map(|variant| variant.name).collect())
-        )))
+        ))
     }
 
     /// Returns what to add to `--set` for each measurement of `variant`: one assignment for each value, or nothing for a

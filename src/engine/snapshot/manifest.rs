@@ -15,7 +15,8 @@ use super::contents::{RecipeRecord, Run, Snapshot, Summary};
 use super::room::Room;
 use crate::base::flow::deviations;
 use crate::base::{
-    Bodies, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, params,
+    Bodies, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, invalid,
+    params,
 };
 use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
@@ -169,7 +170,7 @@ fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
 }
 
 fn wrong(what: impl Into<String>) -> Error {
-    Error::Invalid(format!("the snapshot is invalid: {}", what.into()))
+    invalid!("the snapshot is invalid: {}", what.into())
 }
 
 /// A list of numbers in a snapshot file: its name, and its contents as bytes.

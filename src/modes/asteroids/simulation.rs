@@ -7,7 +7,7 @@ use super::parameters::{Asteroids, ContactLaw, Substeps};
 use super::reference::{Step, body, finite, unit_radii};
 use super::solver::{Builder, SecondPass, Setup, Solver};
 use super::substeps::{LONGEST_MOVE, Motion, Schedule};
-use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Error, Memory, Points, Result, Shape, State};
+use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Memory, Points, Result, Shape, State, invalid};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
@@ -327,9 +327,8 @@ impl Simulation for AsteroidSimulation {
             Buffer::from_slice(self.lane.device(), list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
         let schedule = match extra.get(SUBSTEPS) {
-            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done).ok_or_else(|| {
-                Error::Invalid(format!("the stored numbers of substeps are invalid: {list:?}"))
-            })?,
+            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done)
+                .ok_or_else(|| invalid!("the stored numbers of substeps are invalid: {list:?}"))?,
             None => Schedule::default(),
         };
         (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);

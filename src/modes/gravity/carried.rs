@@ -1,6 +1,6 @@
 //! Lists that a snapshot of gravity contains in addition to the state, with a check for each list.
 
-use crate::base::{Bodies, Edit, Error, FINITE_LIMIT, Result};
+use crate::base::{Bodies, Edit, FINITE_LIMIT, Result, invalid};
 use crate::modes::CarriedList;
 use crate::modes::carried::{Checked, each_body, ensure, has};
 
@@ -68,10 +68,7 @@ pub(super) const LOW_PARTS: &str = "low_parts";
 /// velocity that the user set has no low part.
 pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
-        return Err(Error::Invalid(format!(
-            "the data {LOW_PARTS} does not contain the expected {} numbers",
-            8 * before
-        )));
+        return Err(invalid!("the data {LOW_PARTS} does not contain the expected {} numbers", 8 * before));
     }
     let velocities = low.split_off(4 * before);
     let mut rows = [std::mem::take(low), velocities];

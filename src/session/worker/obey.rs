@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::thread::Worker;
-use crate::base::{ChangeEffect, EditKind, Error, Result};
+use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::Config;
 use crate::engine::snapshot::Carried;
@@ -95,7 +95,7 @@ impl Worker {
                 self.engine.restore(*snapshot).map(|()| view)
             }
             Carried::Scene(_) => {
-                Err(Error::Invalid(format!("{}: the file contains a scene but no snapshot", path.display())))
+                Err(invalid!("{}: the file contains a scene but no snapshot", path.display()))
             }
         });
         match outcome {
