@@ -106,8 +106,7 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the latest layout into an image. Call this before starting a frame, because software drivers are slow to
-    /// switch surfaces during a frame.
+    /// Paints the latest layout into an image. Must precede a frame, in which software drivers switch surfaces slowly.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());

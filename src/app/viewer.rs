@@ -140,8 +140,7 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of input events. Returns the last output and whether the program continues,
-    /// or `None` if the panel was not shown.
+    /// Runs the panel for each group of input events. Returns the last output, if any, and whether to continue.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;

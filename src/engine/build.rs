@@ -102,8 +102,7 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds a simulation on `devices` that continues from `state` and the solver's additional data `extra`, which may be
-/// empty. `config` sets the direction of time.
+/// Builds a simulation on `devices` that continues from `state` and the solver's data `extra`, which may be empty.
 pub(super) fn build(
     devices: &Devices,
     config: &Config,

@@ -109,8 +109,7 @@ impl Config {
         self.start = scene.clone();
     }
 
-    /// Returns the mode with the parameters that the simulation uses: if `auto` selects the variant, with parameters that
-    /// make it accurate enough.
+    /// Returns the mode with the parameters in use: more exact ones if `auto` selects a variant that needs them.
     pub fn mode_in_use(&self) -> Box<dyn Mode> {
         if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
     }

@@ -155,8 +155,7 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the computed and the exact effect of the last step on the bodies or cells with the indices `chosen` (see
-    /// [`Simulation::sample`]). Blocks until the device has finished.
+    /// Returns computed and exact effects of the last step (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }

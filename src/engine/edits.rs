@@ -40,8 +40,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores the state and the time from before the last edit. Returns false if there is no edit to undo. Blocks
-    /// until the device has finished. If undoing fails, nothing changes.
+    /// Restores the state and time before the last edit; returns false if there is none. A failure changes nothing.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {

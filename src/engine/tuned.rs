@@ -116,8 +116,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and their speed (in pairs per second) for `bodies` bodies and an accuracy (see
-    /// [`Mode::accuracy`]), replacing older settings.
+    /// Stores the settings and the speed (in pairs per second) for `bodies` bodies and a [`Mode::accuracy`].
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -142,8 +141,7 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings for `bodies` bodies, of `variant` or, if it is `None`, of all variants
-    /// that were measured with the accuracy of `mode`.
+    /// Returns the fastest known settings of `variant` or, if it is `None`, of all variants as accurate as `mode` asks.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

@@ -14,8 +14,7 @@ const TELLING: [usize; 3] = [1, 65, 1000];
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Size and mass of a system that drives a kernel's intermediate results close to the limits of f32, and the numbers of
-/// bodies to test it with.
+/// Size and mass of a system that brings kernels close to the limits of f32, and the numbers of bodies to test.
 struct Extent {
     name: &'static str,
     length: f32,
@@ -32,8 +31,7 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of the scenes `scenes`, for each number of bodies and each combination of the mode's switches
-/// and choices.
+/// Returns initial states of `scenes`, for each number of bodies and each combination of the mode's options.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
@@ -129,8 +127,7 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Measures how much a run changed the state. For bodies, returns the RMS change in velocity divided by the RMS speed
-/// at the end; for a fluid, the largest speed at the end.
+/// Measures the effect of a run: the RMS change in velocity by the RMS speed, or the largest speed of a fluid.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.
@@ -154,8 +151,7 @@ pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f6
     Ok(errors(start, found, right)?.0)
 }
 
-/// Returns the error of the state `found`, as defined by [`error`], and the distribution of the errors of all bodies or
-/// cells (`None` if nothing acts on any of them).
+/// Returns the [`error`] of `found`, and the errors of all bodies or cells (`None` if nothing acts on any of them).
 ///
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.

@@ -8,8 +8,7 @@ use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies a user's edit to the bodies. A launched cluster has a radius of at least `wide` and rotates with the angular
-/// velocity `spin(mass, radius)`.
+/// Applies a user's edit. A launched cluster has a radius of at least `wide`, and spins at `spin(mass, radius)`.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,

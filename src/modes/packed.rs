@@ -18,8 +18,7 @@ impl PackedPoints {
         Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the kernel `pack` with `args` and its output buffers, then a copy of the output to the memory of
-    /// `points`. `shape` is the shape in which the bodies are drawn.
+    /// Queues the kernel `pack` with `args`, then a copy of its output to `points`, to be drawn as `shape`.
     pub(super) fn publish(
         &self,
         lane: &mut Lane,

@@ -34,8 +34,7 @@ pub struct Variant {
     pub sides: f64,
     /// Largest relative error of the variant that the command `check` accepts.
     pub tolerance: f64,
-    /// Usual relative error of an approximate variant with the mode's default parameters; `None` for a variant that is
-    /// exact up to rounding.
+    /// Usual relative error with default parameters if the variant approximates; `None` if it is exact up to rounding.
     pub normal_error: Option<f64>,
     /// Keys of the parameters that no other variant of the mode uses, unless its row names them too.
     pub own_params: &'static [&'static str],

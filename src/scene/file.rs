@@ -251,8 +251,7 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if nx < 3 || ny < 3 {
         return Err((1, format!("a grid of {nx} × {ny} cells is too small; it must have at least 3 × 3")));
     }
-    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row, so each row is
-    // mirrored again.
+    // The text starts with the top row. `reverse` also mirrors the rows, which are then mirrored again.
     solid.reverse();
     solid.chunks_mut(nx).for_each(<[bool]>::reverse);
     let walls = Walls { nx, ny, solid, length };

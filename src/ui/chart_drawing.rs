@@ -48,8 +48,7 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows a chart's legend above the axes, where it does not cover any data. A variant is given with its index in the
-/// mode's list of variants.
+/// Shows a legend above the axes, where it hides no data. Each variant has its index in the mode's list.
 pub(super) fn legend(ui: &mut egui::Ui, lines: impl Iterator<Item = (usize, &'static Variant)>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -186,8 +185,7 @@ fn extent(points: impl Iterator<Item = [f64; 2]>) -> Option<[[f64; 2]; 2]> {
         .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
 }
 
-/// Adds a margin to the range of a logarithmic axis. The axis spans at least [`MIN_DECADES`], so that nearly equal values
-/// look nearly equal.
+/// Adds a margin to a logarithmic range. It spans [`MIN_DECADES`], so that nearly equal values look nearly equal.
 fn log_range([low, high]: [f64; 2]) -> RangeInclusive<f64> {
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
     low - margin..=high + margin

@@ -30,8 +30,7 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
     }
 }
 
-/// Returns the configuration to measure for a mode: its scene called `scene`, or its first scene, with the parameters `set`
-/// and `auto` for all other settings.
+/// Returns the configuration to measure: the scene `scene`, or else the mode's first, and the parameters `set`.
 fn configuration(
     scene: Option<&str>,
     set: &[String],

@@ -53,8 +53,7 @@ impl Sweep {
         ))
     }
 
-    /// Returns what to add to `--set` for each measurement of `variant`: one assignment for each value, or nothing for a
-    /// variant that does not use the parameter and is measured once.
+    /// Returns what each measurement of `variant` adds to `--set`: a value, or nothing if it ignores the parameter.
     pub(super) fn assignments(&self, info: &ModeInfo, variant: &Variant) -> Vec<Option<String>> {
         match info.uses(variant, &self.key) {
             true => self.values.iter().map(|value| Some(format!("{}={value}", self.key))).collect(),

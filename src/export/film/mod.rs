@@ -85,8 +85,7 @@ impl Format {
     }
 }
 
-/// A film that is being written. [`Film::finish`] moves the file to its final name. Dropping an unfinished film deletes
-/// the file, but keeps PNG files that were already written.
+/// A film that is being written. Dropping it before [`Film::finish`] deletes the file, but keeps finished PNG files.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,

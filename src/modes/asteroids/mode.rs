@@ -37,8 +37,7 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Asteroids::default()),
 };
 
-/// Returns the initial states for the command `check`: scenes in which few bodies touch, a box of overlapping bodies
-/// around a planet, and scenes with substeps.
+/// Returns the initial states for `check`: scenes with few contacts, a crowded box around a planet, and substeps.
 fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
     let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
         let mut starts = checks::of_bodies(info, &[scene])?;

@@ -25,8 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks, without waiting, the trial runs that decide whether slow devices may share the work, and starts due
-    /// runs. Returns the devices that passed, or `None` if none did.
+    /// Checks and starts trial runs of slow devices, without waiting. Returns the devices that passed, if any.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],

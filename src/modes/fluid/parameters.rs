@@ -113,8 +113,7 @@ impl Fluid {
         }
     }
 
-    /// Returns the nominal kinematic viscosity in cells² per step: c²·(1/omega − ½) with c² = 1/3. [`Collision::Les`]
-    /// adds an eddy viscosity to it.
+    /// Returns the viscosity c²·(1/omega − ½) in cells² per step, with c² = 1/3, without the eddy viscosity of `les`.
     pub fn viscosity(&self) -> f64 {
         (2.0 / f64::from(self.omega) - 1.0) / 6.0
     }

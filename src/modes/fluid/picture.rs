@@ -64,8 +64,7 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
-    /// Makes all cells within `radius` cells of any cell in `middles` solid or free. In freed cells, the fluid is at
-    /// rest and usually keeps its density.
+    /// Makes all cells within `radius` cells of `middles` solid or free. In freed cells, the fluid is at rest.
     ///
     /// # Errors
     /// Returns an error if no free cell would remain or if the device fails.

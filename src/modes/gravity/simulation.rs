@@ -30,8 +30,7 @@ pub(super) struct GravitySimulation {
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities; if the parameter `compensated` is on, followed by the rounding errors of positions and velocities.
     pub(super) v: Buffer<[f32; 4]>,
-    /// Acceleration of each body; the fourth number is the body's largest energy error in a step so far (`missed` in
-    /// `kernels/gravity/force.cl`).
+    /// Acceleration of each body, and its largest energy error in a step (`missed` in `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
     /// Kinetic energy plus |potential energy|, first measured with the current parameters; `None` until then.
     energy_scale: Option<f64>,
@@ -117,8 +116,7 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Returns whether pass number `pass` of a burst evaluates forces, and its coefficients. Only the drift that opens
-    /// a burst of kick–drift–kick steps needs no forces.
+    /// Returns whether a pass evaluates forces (all but a drift that opens a burst), and its coefficients.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {

@@ -52,8 +52,7 @@ pub(super) fn cube_root(x: f64) -> f64 {
 /// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball; usually a few are enough. If all are occupied, the last one is used,
-/// and the simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball. The simulation separates balls that still overlap.
 const TRIES: usize = 10_000;
 
 /// Value of an index in [`Packing`] that means "no ball".

@@ -68,8 +68,7 @@ fn clouds(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Maximum random displacement of a body from its lattice point along each axis, as a fraction of its radius. Bodies
-/// whose gap is narrower than 2·√3·`SHAKE` radii could touch.
+/// Maximum random displacement from the lattice along each axis, in radii. Gaps under 2·√3·`SHAKE` radii could close.
 const SHAKE: f64 = 0.01;
 
 /// Makes a cue ball (body 0) and a triangle of balls in rows of 1, 2, 3 … balls. The last row may be incomplete.

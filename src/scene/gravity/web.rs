@@ -68,8 +68,7 @@ fn lattice(n: usize) -> Lattice {
     }
 }
 
-/// Returns random displacements on a periodic grid of `side` cells a side, whose density has the power spectrum
-/// P(k) ∝ 1/k, about that of clusters of galaxies.
+/// Returns displacements on a periodic grid with the power spectrum P(k) ∝ 1/k, as in clusters of galaxies.
 fn displacements(side: usize, random: &mut Random) -> Vec<[f64; 3]> {
     let mut noise: Vec<Complex> = (0..side.pow(3)).map(|_| Complex(random.bell(), 0.0)).collect();
     transform(&mut noise, side, -1.0);
