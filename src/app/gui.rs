@@ -34,7 +34,6 @@ pub(super) struct Gui {
     textures: TexturesDelta,
     /// Keyboard and window state for egui's next pass.
     input: RawInput,
-    /// Position of the pointer, in physical pixels.
     pointer: PhysicalPosition<f64>,
 }
 

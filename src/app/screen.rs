@@ -8,7 +8,6 @@ use crate::base::{Look, Result};
 use crate::ui::WindowStats;
 use crate::view::View;
 
-/// The window together with its OpenGL view, appearance, frame clock and timings.
 pub(super) struct Screen {
     pub view: View,
     pub look: Look,

@@ -27,7 +27,6 @@ use crate::engine;
 use crate::session::{Command, Notice, Session};
 use crate::ui::{Model, Output, Ui};
 
-/// The window with the panel, the tools and the simulation.
 pub(super) struct Viewer {
     pub(super) sim: Simulation,
     pub(super) viewpoint: Viewpoint,

@@ -10,7 +10,6 @@ use crate::base::Points;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera};
 
-/// The camera rig, the scene in view, and the last camera of each mode.
 #[derive(Default)]
 pub(super) struct Viewpoint {
     pub rig: Rig,

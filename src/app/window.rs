@@ -24,7 +24,6 @@ use crate::base::{Error, Result};
 use crate::ui::WindowStats;
 use crate::view;
 
-/// A window with an OpenGL context and egui.
 pub(super) struct Window {
     gui: Gui,
     display: glium::Display<WindowSurface>,

@@ -65,7 +65,6 @@ pub(super) fn edited(device: &Device) -> String {
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
-/// Finds the devices that the options select.
 pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = match &args.devices {
         Some(devices) => compute::select_several(devices)?,

@@ -12,7 +12,6 @@ pub(super) fn mode(name: &str) -> Result<&'static ModeInfo> {
     modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
 }
 
-/// Returns the mode called `name`, or all modes if `name` is `None`.
 pub(super) fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
     name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
 }

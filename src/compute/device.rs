@@ -23,7 +23,6 @@ impl FoundDevice {
         self.open_in(&context)
     }
 
-    /// Opens the device in an existing context.
     pub(super) fn open_in(self, context: &core::Context) -> Result<Device> {
         static OPENED: AtomicU64 = AtomicU64::new(1);
         let health = Health {

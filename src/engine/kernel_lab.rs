@@ -26,7 +26,6 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
-/// Returns all files in a folder and its subfolders.
 fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
     folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }

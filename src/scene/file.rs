@@ -91,7 +91,6 @@ impl Chosen {
     }
 }
 
-/// Reads the scene file `path`.
 pub(crate) fn load(path: &Path) -> Result<SceneFile> {
     let bytes = read_bounded(path, MOST_BYTES, "a scene")?;
     let not_text = |error| Error::io("read", path)(std::io::Error::other(error));

@@ -14,7 +14,6 @@ const OF_TREES: &[&str] = &["cells", "cells_depth"];
 /// Reason why the settings of the tree's cells are disabled.
 const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
 
-/// Shows the Appearance section of the panel.
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { recipe, stats, .. } = *model;
     let look = &mut *model.look;

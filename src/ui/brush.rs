@@ -8,7 +8,6 @@ use super::{keys, theme, tools};
 use crate::base::Scale;
 use crate::engine::Config;
 
-/// State of the brush that paints obstacles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Brush {
     /// Whether dragging over the picture paints obstacles.

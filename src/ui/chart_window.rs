@@ -31,7 +31,6 @@ impl Measurement {
     }
 }
 
-/// Shows the chart window while it is open.
 pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut Collector) {
     let Measurement { running, chart: Some(chart), is_open, saved } = measurement else { return };
     let window = overlay::window_beside(ctx, "Chart", is_open, 620.0);

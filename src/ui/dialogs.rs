@@ -37,7 +37,6 @@ pub(super) struct Dialogs {
     guard: ClickGuard,
 }
 
-/// Whether the current dialog accepts clicks.
 #[derive(Debug, Default, PartialEq)]
 enum ClickGuard {
     #[default]

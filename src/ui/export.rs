@@ -77,7 +77,6 @@ impl Export {
         FilmPlan { format, frames, rate, size }
     }
 
-    /// Shows the Export section of the panel.
     pub(super) fn show(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         ui.add_space(10.0);
         let unfolds = jump::target(ui.ctx()).is_some_and(|key| SETTINGS.iter().any(|(own, _)| *own == key));

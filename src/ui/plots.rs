@@ -13,7 +13,6 @@ use super::{overlay, theme};
 use crate::base::format;
 
 const COLUMNS: usize = 2;
-/// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
 /// Relative change in a plot's zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;

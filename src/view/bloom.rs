@@ -15,7 +15,6 @@ const LEVELS: usize = 6;
 /// Fraction of the light in each downscaled picture that comes from the next smaller picture.
 const SPREAD: f32 = 0.66;
 
-/// Computes bloom: the glow around the bright areas of a picture.
 pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
@@ -25,7 +24,6 @@ pub(super) struct Bloom {
 }
 
 impl Bloom {
-    /// Compiles the bloom shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),

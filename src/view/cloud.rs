@@ -59,7 +59,6 @@ pub(super) struct Cloud {
 }
 
 impl Cloud {
-    /// Creates a cloud without bodies.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let palette = palette_texture(context, Palette::Dusk)?;
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })

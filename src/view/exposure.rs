@@ -25,7 +25,6 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Compiles the shaders that measure brightness.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),

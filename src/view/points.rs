@@ -10,14 +10,12 @@ use super::cloud::Cloud;
 use super::opengl::{ADD, draw_sprites, scale, source};
 use crate::base::{Look, Result};
 
-/// Draws bodies as soft glows.
 pub(super) struct Glow {
     program: Program,
     typical_mass: f32,
 }
 
 impl Glow {
-    /// Compiles the shaders that draw bodies as glows.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }

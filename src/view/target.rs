@@ -23,7 +23,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Compiles the shaders for tone mapping, and creates a target of one pixel.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let programs = |source: Source| -> Result<_> {
             Ok([source.compile(context)?, source.compile_with(context, "#define BLOOM\n")?])

@@ -30,7 +30,6 @@ unsafe impl TextureBufferContent for Body {
     }
 }
 
-/// Draws the trails of moving bodies.
 pub(super) struct Trails {
     context: Rc<Context>,
     program: Program,
@@ -57,7 +56,6 @@ struct Past {
 }
 
 impl Trails {
-    /// Compiles the shaders for trails.
     pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
         let pieces = PIECES[usize::from(is_software)];
         let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
@@ -68,7 +66,6 @@ impl Trails {
         Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
 
-    /// Discards all trails.
     pub(super) fn forget(&mut self) {
         self.past = None;
     }
@@ -102,7 +99,6 @@ impl Trails {
         Ok(())
     }
 
-    /// Returns whether there are too many bodies to draw trails.
     pub(super) fn are_too_many(&self, bodies: usize) -> bool {
         bodies > self.pieces
     }

@@ -72,7 +72,6 @@ fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
 /// An engine to benchmark, and its timings so far.
 struct Lap {
     engine: Engine,
-    /// Number of steps per timing.
     steps: u32,
     seconds: Vec<f64>,
 }

@@ -6,7 +6,6 @@ use crate::modes::{Mode, ModeInfo, Variant};
 /// A parameter of a mode, and the values to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sweep {
-    /// Name of the parameter.
     pub(super) key: String,
     /// Values to measure, as the user wrote them.
     values: Vec<String>,

@@ -38,7 +38,6 @@ pub(super) struct Manifest {
 #[derive(Debug, Serialize, Deserialize)]
 struct RunManifest {
     mode: String,
-    /// Name of the scene.
     scene: String,
     title: String,
     /// Text of the scene's file, without bodies and walls; empty for a built-in scene.

@@ -16,7 +16,6 @@ const SLACK: f32 = 1.01;
 /// Approximate cost of a work-item of the collision kernels, in equivalent tests of a pair of bodies.
 const COST: f64 = 64.0;
 
-/// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
 pub(super) struct Cells {
     advance: Advance,
     kernels: [Kernel; 7],

@@ -17,7 +17,6 @@ use crate::modes::{
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
-/// Simulation of asteroids on one device.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Asteroids,

@@ -15,7 +15,6 @@ pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Name of the list that holds the packed 16-bit cells of the variant `half`; only old snapshots contain it.
 pub(super) const HALVES: &str = "halves";
 
-/// Lists that a snapshot of a fluid contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

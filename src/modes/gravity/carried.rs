@@ -8,7 +8,6 @@ use crate::modes::carried::{Checked, each_body, ensure, has};
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
-/// Lists that a snapshot of gravity contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,

@@ -60,7 +60,6 @@ const NONE: u32 = u32::MAX;
 
 /// Placed balls, in a hash table of cubic grid cells. Adding a ball takes constant time.
 pub(super) struct Packing {
-    /// Radius of the largest ball.
     largest: f64,
     /// Index of the last ball added to each bucket of the hash table. A hash function assigns grid cells to buckets.
     last: Vec<u32>,

@@ -12,7 +12,6 @@ const KEPT: f64 = 0.5;
 /// Velocity of a cube of side 1 in the cube around it: a twentieth of the energy that would stop the collapse.
 const SPEED: f64 = 0.15;
 
-/// A cube that contains bodies.
 struct Cube {
     centre: [f64; 3],
     half: f64,

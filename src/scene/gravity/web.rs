@@ -36,7 +36,6 @@ pub(super) fn bodies(n: usize, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Points of a cubic lattice in a ball of radius 1.
 struct Lattice {
     points: Vec<[f64; 3]>,
     /// Number of lattice points along a radius of the ball.

@@ -11,7 +11,6 @@ pub(super) struct Attraction {
     pub has_acted: bool,
 }
 
-/// State of the selection and of edits that last longer than one command.
 #[derive(Default)]
 pub(super) struct EditState {
     /// Index of the selected body, whose properties each frame reports; `None` if no body is selected.

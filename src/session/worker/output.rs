@@ -218,7 +218,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs `study`, and returns whether it was completed.
     fn run_study(&mut self, study: Study) -> bool {
         let Self { engine, queue, notifier, .. } = self;
         let mut complete = true;
