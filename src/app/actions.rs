@@ -239,10 +239,8 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.watch.folder.clone();
-                self.ui.alerts.say(format!(
-                    "Edit a kernel file in {}. Each change runs as soon as you save the file",
-                    path.display()
-                ));
+                let text = "Each change runs as soon as you save the file";
+                self.ui.alerts.say(format!("Edit a kernel file in {}. {text}", path.display()));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }

@@ -16,7 +16,7 @@ use crate::base::format::significant;
 use crate::base::{Matter, OutputFile, ParamValues, Result};
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
-use crate::modes::{Mode, ModeInfo, Reading, Sharing};
+use crate::modes::{Member, Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
@@ -202,13 +202,10 @@ fn print(report: &Report, engine: &Engine) {
         println!("the variant {variant} runs on one device only; the other devices are not used");
     }
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
-        for member in members {
+        for Member { index, device, share, step_ms } in members {
             println!(
-                "device {} ({}): {:.1} % of the work, {:.3} ms per step",
-                member.index,
-                member.device,
-                100.0 * member.share,
-                member.step_ms
+                "device {index} ({device}): {:.1} % of the work, {step_ms:.3} ms per step",
+                100.0 * share
             );
         }
         println!(

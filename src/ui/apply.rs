@@ -14,9 +14,9 @@ impl Ui {
     /// Performs an action on the user interface or the model. Returns the action left for the window, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
-            self.alerts.say(
-                "Not possible while a film is being recorded. Press F9 to stop recording and save the film.",
-            );
+            let text =
+                "Not possible while a film is being recorded. Press F9 to stop recording and save the film.";
+            self.alerts.say(text);
             return None;
         }
         model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();

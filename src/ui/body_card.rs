@@ -72,16 +72,10 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
     row("Speed", length(selected.velocity.map(f64::from)), "Magnitude of the velocity, |v|, in scene units");
     let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
     row("Position", position, "x, y and z, in scene units");
-    row(
-        "Acceleration",
-        length(selected.acceleration),
-        "Acceleration due to gravity, |a|, computed in double precision",
-    );
-    row(
-        "Energy",
-        format::significant(selected.energy, 4),
-        "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity",
-    );
+    let help = "Acceleration due to gravity, |a|, computed in double precision";
+    row("Acceleration", length(selected.acceleration), help);
+    let help = "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity";
+    row("Energy", format::significant(selected.energy, 4), help);
 }
 
 /// Shows the counts of the tree walk that computes the selected body's acceleration, in the colours of the cells.
@@ -95,12 +89,9 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
         ui.label(value).on_hover_text(&help);
         ui.end_row();
     };
-    row(
-        "Cells opened",
-        walk.opened,
-        opened,
-        "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours",
-    );
+    let help =
+        "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours";
+    row("Cells opened", walk.opened, opened, help);
     row("Cells taken", walk.taken, taken, "Cells of the tree that acted as a whole, instead of their bodies");
     row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
 }

@@ -165,9 +165,9 @@ impl Export {
                     let share = done as f32 / frames.max(1) as f32;
                     let bar = ProgressBar::new(share).desired_width(220.0);
                     let bar = ui.add(bar.text(format!("{done} of {frames} frames")));
-                    bar.on_hover_text(
-                        "The simulation waits until each frame is drawn, so that the film plays smoothly",
-                    );
+                    let help =
+                        "The simulation waits until each frame is drawn, so that the film plays smoothly";
+                    bar.on_hover_text(help);
                     end_buttons(ui, out, " at foot");
                 });
             });

@@ -21,6 +21,11 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
+/// Explanation of the energy drift.
+pub(super) const ENERGY_HELP: &str = "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved";
+/// Explanation of the momentum, without a final full stop.
+pub(super) const MOMENTUM_HELP: &str = "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction";
+
 /// Number of entries at the start of [`QUANTITIES`] that come from [`Stats::diagnostics`], measured only now and then.
 const DIAGNOSTICS: usize = 5;
 
@@ -29,7 +34,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "energy_drift",
         label: "Energy drift",
-        help: "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved",
+        help: ENERGY_HELP,
         value: |stats, _| stats.energy_drift,
     },
     Quantity {
@@ -41,7 +46,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "momentum",
         label: "Momentum",
-        help: "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction",
+        help: MOMENTUM_HELP,
         value: |stats, _| momentum_share(stats),
     },
     Quantity {
