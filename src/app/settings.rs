@@ -71,14 +71,9 @@ impl Settings {
         let mut names =
             std::iter::once("bad.toml".to_owned()).chain(others).map(|end| path.with_extension(end));
         let aside = names.find(|name| !name.exists()).unwrap_or_default();
+        let renamed = format!("The file was renamed to {}.", aside.display());
         let (file, advice) = match fs::rename(&path, &aside) {
-            Ok(()) => (
-                Some(path),
-                format!(
-                    "The file was renamed to {}. To use it again, correct it and restore its old name.",
-                    aside.display()
-                ),
-            ),
+            Ok(()) => (Some(path), renamed + " To use it again, correct it and restore its old name."),
             Err(_) => (None, "Changes to the settings will not be saved.".to_owned()),
         };
         (Self::default(), file, Some(format!("{error}. The default settings are used. {advice}")))
@@ -92,8 +87,7 @@ impl Settings {
         let text =
             toml::to_string_pretty(self).map_err(|error| invalid!("cannot write the settings: {error}"))?;
         if let Some(folder) = path.parent() {
-            let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
-            fs::create_dir_all(folder).map_err(error)?;
+            fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
         }
         OutputFile::create(path)?.replace(text.as_bytes())
     }

@@ -104,11 +104,8 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         plan.push((info.name, variants, cases));
     }
     if !args.json {
-        let (info, edited) = (&device.info, edited(&device));
-        println!(
-            "{}, driver {} · relative errors, compared with double precision{edited}",
-            info.name, info.driver
-        );
+        let (name, driver, edited) = (&device.info.name, &device.info.driver, edited(&device));
+        println!("{name}, driver {driver} · relative errors, compared with double precision{edited}");
         println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
     }
     let (mut failures, mut rows) = (0, Vec::new());

@@ -218,9 +218,9 @@ impl Kernel {
             Err(error) => return Err(self.device.fail("reading a kernel's limits")(error)),
         };
         if group > most {
+            let device = &self.device.info.name;
             return Err(invalid!(
-                "a work-group size of {group} is too large: the kernel {name} allows at most {most} on {}",
-                self.device.info.name
+                "a work-group size of {group} is too large: the kernel {name} allows at most {most} on {device}"
             ));
         }
         Ok(())

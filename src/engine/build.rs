@@ -57,13 +57,10 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     let most = max_bodies(device, config);
     // A scene with a fixed number of bodies ignores the number chosen for other scenes.
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
+    let (things, device) = (work.things, &device.name);
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
-        false => Err(invalid!(
-            "{bodies} {} are not possible: {} has room for 1 to {most}",
-            work.things,
-            device.name
-        )),
+        false => Err(invalid!("{bodies} {things} are not possible: {device} has room for 1 to {most}")),
     }
 }
 

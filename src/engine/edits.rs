@@ -23,10 +23,8 @@ impl Engine {
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
         let most = max_bodies(&self.devices[0].info, &self.config);
         if next.state.len() > most {
-            return Err(invalid!(
-                "cannot add bodies: {} has room for {most} bodies",
-                self.devices[0].info.name
-            ));
+            let device = &self.devices[0].info.name;
+            return Err(invalid!("cannot add bodies: {device} has room for {most} bodies"));
         }
         self.put(&next)?;
         self.push_undo(EditKind::from(edit), past);

@@ -68,7 +68,7 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
         ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
         ui.end_row();
     };
-    let length = |v: [f64; 3]| format::significant(v.iter().map(|c| c * c).sum::<f64>().sqrt(), 4);
+    let length = |v: [f64; 3]| format::significant(glam::DVec3::from(v).length(), 4);
     row("Speed", length(selected.velocity.map(f64::from)), "Magnitude of the velocity, |v|, in scene units");
     let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
     row("Position", position, "x, y and z, in scene units");

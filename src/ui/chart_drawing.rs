@@ -36,16 +36,21 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     let mut unit = chart.unit();
     unit[..1].make_ascii_uppercase();
     let title = format!("{unit} by {}", chart.axis.title(things));
-    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
     let bodies = chart.bodies().map(|bodies| format!("{} {things}", format::count(bodies as u64)));
     let driver = (!chart.driver.is_empty()).then(|| format!("driver {}", chart.driver));
     let (mode, scene, device) = (chart.info.name.to_owned(), chart.scene.clone(), chart.device.clone());
     let words = [Some(mode), Some(scene), bodies, Some(device), driver];
     let subject = words.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    ui.add(Label::new(small(ui, subject)).truncate());
+    heading(ui, title, subject);
     let lines = chart.lines();
     legend(ui, lines.iter().map(|line| (line.index, line.variant)));
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
+}
+
+/// Shows the title of a chart, and the subject of its measurements.
+pub(super) fn heading(ui: &mut egui::Ui, title: String, subject: String) {
+    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
+    ui.add(Label::new(small(ui, subject)).truncate());
 }
 
 /// Shows a legend above the axes, where it hides no data. Each variant has its index in the mode's list.
@@ -107,20 +112,21 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
     show_nearest(ui, chart, &shown.response, &markers);
 }
 
+/// Returns a titled axis with a label at every mark: `whole_marks` and `log_marks` space the marks widely enough.
+pub(super) fn hints(ui: &egui::Ui, axis: egui_plot::Axis, title: impl Into<String>) -> AxisHints<'static> {
+    let title = RichText::new(title).color(theme::of(ui).weak);
+    AxisHints::new(axis).label(title).label_spacing(Rangef::new(0.0, 1.0))
+}
+
 /// Returns an empty plot with the axes of `chart`; `x` is the range of the x axis.
 fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> {
     let axis = chart.axis;
     let width = f64::from(ui.available_width() - SPEED_WIDTH);
     let digits = number(axis, *x.end()).log10().floor() + 2.5;
     let every = (digits * DIGIT_WIDTH / width * (x.end() - x.start())).ceil();
-    let weak = theme::of(ui).weak;
-    let hints = |axis, title: String| {
-        // Every mark gets a label: `whole_marks` and `log_marks` space the marks widely enough.
-        AxisHints::new(axis).label(RichText::new(title).color(weak)).label_spacing(Rangef::new(0.0, 1.0))
-    };
-    let x_axis = hints(egui_plot::Axis::X, axis.title(chart.info.work.things))
+    let x_axis = hints(ui, egui_plot::Axis::X, axis.title(chart.info.work.things))
         .formatter(move |mark, _| format::count(number(axis, mark.value).round() as u64));
-    let y_axis = hints(egui_plot::Axis::Y, chart.unit()).formatter(log_text).min_thickness(SPEED_WIDTH);
+    let y_axis = hints(ui, egui_plot::Axis::Y, chart.unit()).formatter(log_text).min_thickness(SPEED_WIDTH);
     Plot::new("plot")
         .sense(Sense::hover())
         .show_x(false)

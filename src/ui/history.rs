@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use glam::DVec3;
+
 use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
@@ -53,7 +55,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
         key: "angular_momentum",
         label: "Angular momentum",
         help: "Total angular momentum about the origin, |Σ m·x×v|, in scene units",
-        value: |stats, _| Some(length(with_momentum(stats)?.angular_momentum)),
+        value: |stats, _| Some(DVec3::from(with_momentum(stats)?.angular_momentum).length()),
     },
     Quantity {
         key: "reynolds",
@@ -87,11 +89,7 @@ fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
 /// Returns the total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|, or `None` if it is unknown or nothing moves.
 pub(super) fn momentum_share(stats: &Stats) -> Option<f64> {
     let sums = with_momentum(stats)?;
-    (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
-}
-
-fn length(v: [f64; 3]) -> f64 {
-    v.iter().map(|c| c * c).sum::<f64>().sqrt()
+    (sums.momentum_scale > 0.0).then(|| DVec3::from(sums.momentum).length() / sums.momentum_scale)
 }
 
 /// Values of all plotted quantities at one moment.

@@ -72,10 +72,9 @@ impl Cloud {
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
-            return Err(Error::Graphics(format!(
-                "the simulation sent {count} positions but {} colour values",
-                points.values.len()
-            )));
+            let values = points.values.len();
+            let text = format!("the simulation sent {count} positions but {values} colour values");
+            return Err(Error::Graphics(text));
         }
         let same = len(&self.buffers) == count;
         std::mem::swap(&mut self.buffers, &mut self.spare);

@@ -22,10 +22,10 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
     subjects.retain(|(info, _)| info.scene(name).is_some());
     let (info, _) = subjects.first().ok_or_else(|| no_scene(name, (asked.len() == 1).then(|| asked[0])))?;
     match info.scene(name).and_then(|scene| scene.bodies) {
-        Some(fixed) => Err(invalid!(
-            "the scene {name} has exactly {fixed} {}; bench needs a scene of any size",
-            info.work.things
-        )),
+        Some(fixed) => {
+            let things = info.work.things;
+            Err(invalid!("the scene {name} has exactly {fixed} {things}; bench needs a scene of any size"))
+        }
         None => Ok(subjects),
     }
 }

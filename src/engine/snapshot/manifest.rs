@@ -189,10 +189,9 @@ impl Manifest {
     /// Checks the lengths of all lists against their scenes and the file length. Returns the total length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
-            return Err(wrong(format!(
-                "it contains {} scenes; expected at least one, and at most one for each mode",
-                self.runs.len()
-            )));
+            let count = self.runs.len();
+            let expected = "expected at least one, and at most one for each mode";
+            return Err(wrong(format!("it contains {count} scenes; {expected}")));
         }
         let mut modes = HashSet::new();
         for run in &self.runs {
