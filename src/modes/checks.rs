@@ -127,7 +127,7 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Measures the effect of a run: the RMS change in velocity by the RMS speed, or the largest speed of a fluid.
+/// Measures the effect of a run: RMS change in velocity divided by RMS speed, or the largest speed of a fluid.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.

@@ -308,7 +308,7 @@ pub type Extra = BTreeMap<String, Vec<f32>>;
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Applies the parameters of `mode`, which must not require a rebuild, from the next burst on.
+    /// Applies the parameters of `mode` from the next burst on. Fails for another mode; no change may need a rebuild.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst, a sequence of `steps` steps, which [`Simulation::advance`] carries out.

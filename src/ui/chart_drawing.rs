@@ -191,7 +191,7 @@ fn extent(points: impl Iterator<Item = [f64; 2]>) -> Option<[[f64; 2]; 2]> {
         .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
 }
 
-/// Adds a margin to a logarithmic range. It spans [`MIN_DECADES`], so that nearly equal values look nearly equal.
+/// Adds a margin to a logarithmic range, to at least [`MIN_DECADES`], so that nearly equal values look nearly equal.
 fn log_range([low, high]: [f64; 2]) -> RangeInclusive<f64> {
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
     low - margin..=high + margin

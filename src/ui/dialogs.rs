@@ -37,6 +37,7 @@ pub(super) struct Dialogs {
     guard: ClickGuard,
 }
 
+/// Whether the current dialog accepts clicks.
 #[derive(Debug, Default, PartialEq)]
 enum ClickGuard {
     #[default]

@@ -26,7 +26,7 @@ use crate::ui::ChartFormat;
 /// Smallest number of bodies to measure for a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells computed to find an error, unless for [`LEAST_SAMPLE`]: a quarter of a second.
+/// Maximum number of pairs or cells computed for the error of more than [`LEAST_SAMPLE`] bodies, for a quarter second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
