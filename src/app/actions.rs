@@ -7,13 +7,9 @@ use super::clock::waker;
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder, Kind, start_reading};
 use super::viewer::Viewer;
-use crate::base::edit::Edit;
-use crate::base::error::Result;
-use crate::base::files::OutputFile;
-use crate::base::params::Choice;
+use crate::base::{Choice, Edit, OutputFile, Result};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
-use crate::engine::kernel_lab;
+use crate::engine::{Config, kernel_lab};
 use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 
@@ -243,10 +239,8 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.watch.folder.clone();
-                self.ui.alerts.say(format!(
-                    "Edit a kernel file in {}. Each change runs as soon as you save the file",
-                    path.display()
-                ));
+                let text = "Each change runs as soon as you save the file";
+                self.ui.alerts.say(format!("Edit a kernel file in {}. {text}", path.display()));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }

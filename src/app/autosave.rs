@@ -5,8 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::base::files;
-use crate::base::format;
+use crate::base::{files, format};
 use crate::engine::snapshot::{self, Snapshot, Summary};
 use crate::modes;
 use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run, previous};
@@ -72,8 +71,7 @@ impl Autosave {
         self.file.as_ref().map(|_| self.due)
     }
 
-    /// Returns the commands for a due autosave, or none if the simulation is unchanged since the last save. `view`
-    /// returns the camera as text in the snapshot format.
+    /// Returns the commands for a due autosave, or none if nothing has changed. `view` returns the camera as text.
     pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
         if newest.generation == 0 || self.saved == Some((newest.generation, newest.step, newest.changes)) {

@@ -12,7 +12,7 @@ use super::clock::Wake;
 use super::display;
 use super::options::Options;
 use super::viewer::Viewer;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// Opens the window and runs until it is closed.
 ///

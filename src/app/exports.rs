@@ -6,9 +6,8 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 
-use crate::base::error::Result;
-use crate::base::files::{Name, Names, OutputFile};
-use crate::engine::snapshot::{self, Snapshot};
+use crate::base::{Name, Names, OutputFile, Result};
+use crate::engine::{Snapshot, snapshot};
 use crate::export::film::{self, Film};
 use crate::session::FilmFrame;
 use crate::ui::FilmPlan;

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use crate::base::error::{Error, Result};
-use crate::base::state::Matter;
+use crate::base::{Matter, Result, invalid};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
 use crate::engine::kernel_lab::Watch;
-use crate::engine::snapshot::{self, Carried};
+use crate::engine::snapshot::Carried;
+use crate::engine::{Config, snapshot};
 use crate::modes::{self, ModeInfo};
 use crate::scene::{self, Scene, csv, tipsy};
 use crate::ui::OPENED;
@@ -38,10 +37,7 @@ impl Kind {
             () => {
                 let known = OPENED.iter().flat_map(|(_, extensions)| *extensions);
                 let known = known.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ");
-                Err(Error::Invalid(format!(
-                    "{}: only files that end in {known} can be opened",
-                    path.display()
-                )))
+                Err(invalid!("{}: only files that end in {known} can be opened", path.display()))
             }
         }
     }
@@ -86,7 +82,7 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     };
     let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
     let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));
-    let info = info.ok_or_else(|| Error::Invalid("no mode simulates bodies".to_owned()))?;
+    let info = info.ok_or_else(|| invalid!("no mode simulates bodies"))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut config = Config { mode: (info.default)(), ..Config::new(info) };
     config.start = Scene::of_bodies(name, bodies);

@@ -13,7 +13,7 @@ use winit::event_loop::ActiveEventLoop;
 use winit::window::Window;
 
 use super::patches::{EDGE, Patches, bounds};
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::ui;
 use crate::view::Layer;
 
@@ -34,7 +34,6 @@ pub(super) struct Gui {
     textures: TexturesDelta,
     /// Keyboard and window state for egui's next pass.
     input: RawInput,
-    /// Position of the pointer, in physical pixels.
     pointer: PhysicalPosition<f64>,
 }
 
@@ -106,8 +105,7 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the latest layout into an image. Call this before starting a frame, because software drivers are slow to
-    /// switch surfaces during a frame.
+    /// Paints the latest layout into an image. Must precede a frame, in which software drivers switch surfaces slowly.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());

@@ -7,7 +7,7 @@ use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::keyboard::ModifiersState;
 
 use super::rig::{self, Rig};
-use crate::base::flow::Stroke;
+use crate::base::Stroke;
 
 /// Factor by which one notch of the mouse wheel changes the camera's distance.
 const ZOOM_PER_LINE: f32 = 0.88;

@@ -1,9 +1,8 @@
 //! Handles the notices (messages) from the simulation.
 
 use super::viewer::Viewer;
-use crate::base::error::{Error, Result};
-use crate::engine::tuned::Tuned;
-use crate::engine::tuning::{self, Study};
+use crate::base::{Error, Result};
+use crate::engine::{Study, Tuned, tuning};
 use crate::session::{Command, Notice, ReplacedKernels};
 
 impl Viewer {
@@ -14,10 +13,8 @@ impl Viewer {
                 Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {
                     self.ui.measurement.running = None;
-                    let text = format!(
-                        "{error}. The window shows the last state. Start gravitile again to continue."
-                    );
-                    self.ui.alerts.error("The simulation stopped", text, None);
+                    let advice = "The window shows the last state. Start gravitile again to continue.";
+                    self.ui.alerts.error("The simulation stopped", format!("{error}. {advice}"), None);
                     (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
                     self.exports.requested.clear();
                     self.end_film(true);
@@ -56,9 +53,7 @@ impl Viewer {
                     self.ui.alerts.failed("Could not open the file", &error);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
-                    let text = format!(
-                        "The compiler of {device} reported errors in {file}. The simulation continues unchanged."
-                    );
+                    let text = build_errors(&device, &file) + "The simulation continues unchanged.";
                     self.ui.alerts.error("Could not compile the kernel", text, Some(log));
                 }
                 Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
@@ -68,13 +63,9 @@ impl Viewer {
                         continue;
                     }
                     self.sim.config.running = false;
-                    let way_back = match is_painted {
-                        true => {
-                            " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke."
-                        }
-                        false => "",
-                    };
-                    self.ui.alerts.blew_up(capitalised(text) + way_back, is_painted);
+                    let way_back = " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke.";
+                    let text = capitalised(text) + if is_painted { way_back } else { "" };
+                    self.ui.alerts.blew_up(text, is_painted);
                 }
                 Notice::KernelsReplaced(outcome) => self.kernels_replaced(outcome),
                 Notice::Captured(capture) => self.draw_capture(*capture)?,
@@ -100,11 +91,10 @@ impl Viewer {
                     }
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
-                        error => self.ui.alerts.error(
-                            "Could not apply the change",
-                            format!("{error}. The simulation continues unchanged."),
-                            None,
-                        ),
+                        error => {
+                            let text = format!("{error}. The simulation continues unchanged.");
+                            self.ui.alerts.error("Could not apply the change", text, None);
+                        }
                     }
                 }
             }
@@ -134,9 +124,7 @@ impl Viewer {
     fn kernel_refused(&mut self, error: Error) {
         match error {
             Error::Build { file, device, log } => {
-                let text = format!(
-                    "The compiler of {device} reported errors in {file}. The previous kernel keeps running."
-                );
+                let text = build_errors(&device, &file) + "The previous kernel keeps running.";
                 self.ui.alerts.kernel_failed(text, Some(log));
             }
             error => {
@@ -150,23 +138,22 @@ impl Viewer {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.
         if self.kernels.is_some() {
-            return self
-                .ui
-                .alerts
-                .say("The result was not saved for `auto`, because edited kernels are in use");
+            let text = "The result was not saved for `auto`, because edited kernels are in use";
+            return self.ui.alerts.say(text);
         }
         let before = self.sim.config.clone();
         let device = self.sim.device().clone();
         tuning::remember(&mut self.sim.config.tuned, &device, chart.info, &chart.trials);
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
-            self.ui.alerts.error(
-                "Could not save which variant is the fastest",
-                format!("{error}. `auto` uses this variant until you close the window."),
-                None,
-            );
+            let text = format!("{error}. `auto` uses this variant until you close the window.");
+            self.ui.alerts.error("Could not save which variant is the fastest", text, None);
         }
     }
+}
+
+fn build_errors(device: &str, file: &str) -> String {
+    format!("The compiler of {device} reported errors in {file}. ")
 }
 
 /// Returns `text` as a sentence, with an initial capital and a full stop.

@@ -4,12 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::base::error::Result;
-use crate::base::files::OutputFile;
-use crate::base::look::Look;
+use crate::base::{Look, OutputFile, Result};
 use crate::compute::FoundDevice;
-use crate::engine::Engine;
-use crate::engine::config::Config;
+use crate::engine::{Config, Engine};
 
 /// Options for starting the window.
 pub struct Options {

@@ -8,12 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::window::Window;
-use crate::base::error::Result;
-use crate::base::files::OutputFile;
-use crate::base::look::Look;
-use crate::base::params::ParamValues;
+use crate::base::{Look, OutputFile, ParamValues, Result};
 use crate::compute::DeviceInfo;
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::session::Stats;
 use crate::ui::WindowStats;
 

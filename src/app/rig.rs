@@ -123,8 +123,7 @@ impl Rig {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
-    /// Advances the camera's motion by the time `elapsed`. Returns whether the camera is still moving. `point` is the
-    /// target that the camera follows, if any, and its position.
+    /// Advances the camera's motion, towards the followed target at `point`, if any. Returns whether it still moves.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,

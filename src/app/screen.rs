@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use super::clock::FrameClock;
 use super::window::Window;
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result};
 use crate::ui::WindowStats;
 use crate::view::View;
 
-/// The window together with its OpenGL view, appearance, frame clock and timings.
 pub(super) struct Screen {
     pub view: View,
     pub look: Look,

@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
-use crate::base::look::Look;
-use crate::base::params::{self, ParamValue, ParamValues};
+use crate::base::{Error, Look, OutputFile, ParamValue, ParamValues, Result, files, invalid, params};
 use crate::export::film::MOST_SIDE;
 use crate::scene;
 
@@ -74,14 +71,9 @@ impl Settings {
         let mut names =
             std::iter::once("bad.toml".to_owned()).chain(others).map(|end| path.with_extension(end));
         let aside = names.find(|name| !name.exists()).unwrap_or_default();
+        let renamed = format!("The file was renamed to {}.", aside.display());
         let (file, advice) = match fs::rename(&path, &aside) {
-            Ok(()) => (
-                Some(path),
-                format!(
-                    "The file was renamed to {}. To use it again, correct it and restore its old name.",
-                    aside.display()
-                ),
-            ),
+            Ok(()) => (Some(path), renamed + " To use it again, correct it and restore its old name."),
             Err(_) => (None, "Changes to the settings will not be saved.".to_owned()),
         };
         (Self::default(), file, Some(format!("{error}. The default settings are used. {advice}")))
@@ -92,11 +84,10 @@ impl Settings {
     /// # Errors
     /// Returns an error if the file cannot be written. Any existing file is then left unchanged.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let text = toml::to_string_pretty(self)
-            .map_err(|error| Error::Invalid(format!("cannot write the settings: {error}")))?;
+        let text =
+            toml::to_string_pretty(self).map_err(|error| invalid!("cannot write the settings: {error}"))?;
         if let Some(folder) = path.parent() {
-            let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
-            fs::create_dir_all(folder).map_err(error)?;
+            fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
         }
         OutputFile::create(path)?.replace(text.as_bytes())
     }

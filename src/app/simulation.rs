@@ -1,13 +1,10 @@
 //! The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 
-use crate::base::bodies::Points;
-use crate::base::error::Error;
+use crate::base::{Error, Points};
 use crate::compute::DeviceInfo;
-use crate::engine::Resolved;
-use crate::engine::config::Config;
+use crate::engine::{Config, Resolved};
 use crate::session::{Command, Frame, Session, Stats};
 
-/// The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 pub(super) struct Simulation {
     pub session: Session,
     /// Devices that the simulation may use.
@@ -73,7 +70,6 @@ impl Simulation {
     }
 }
 
-/// Returns the first device that `config` selects from `pool`.
 pub(super) fn first_device<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
     &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
 }

@@ -3,9 +3,8 @@
 use glam::{DVec3, Vec3};
 
 use super::input::{DragTool, Gesture, Mouse};
-use crate::base::bodies::Points;
-use crate::base::edit::{self, Attractor, GravitySample, Launch};
-use crate::engine::config::Config;
+use crate::base::{Attractor, GravitySample, Launch, Points, edit};
+use crate::engine::Config;
 use crate::ui::{Markers, Tool, ToolSettings};
 use crate::view::Camera;
 

@@ -21,15 +21,12 @@ use super::simulation::{Simulation, first_device};
 use super::tools::{Request, Surroundings, Tools};
 use super::viewpoint::Viewpoint;
 use super::window::Window;
-use crate::base::edit::Edit;
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Edit, Look, Result};
 use crate::compute::DeviceInfo;
 use crate::engine;
 use crate::session::{Command, Notice, Session};
 use crate::ui::{Model, Output, Ui};
 
-/// The window with the panel, the tools and the simulation.
 pub(super) struct Viewer {
     pub(super) sim: Simulation,
     pub(super) viewpoint: Viewpoint,
@@ -142,8 +139,7 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of input events. Returns the last output and whether the program continues,
-    /// or `None` if the panel was not shown.
+    /// Runs the panel for each group of input events. Returns the last output, if any, and whether to continue.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;

@@ -6,11 +6,10 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::rig::{FollowTarget, Rig};
-use crate::base::bodies::Points;
+use crate::base::Points;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera};
 
-/// The camera rig, the scene in view, and the last camera of each mode.
 #[derive(Default)]
 pub(super) struct Viewpoint {
     pub rig: Rig,

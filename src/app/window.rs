@@ -20,11 +20,10 @@ use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
 
 use super::gui::{Gui, pixels};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 use crate::ui::WindowStats;
 use crate::view;
 
-/// A window with an OpenGL context and egui.
 pub(super) struct Window {
     gui: Gui,
     display: glium::Display<WindowSurface>,

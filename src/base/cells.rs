@@ -18,8 +18,7 @@ pub struct CellRequest {
 /// Cells of the tree, as boxes to draw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cells {
-    /// Boxes of all cells at the depth [`CellCounts::depth`], and of the leaves above. Together they hold every body. Empty
-    /// if the walk of a body is shown.
+    /// Boxes of the cells at [`CellCounts::depth`] and of the leaves above; empty if the walk of a body is shown.
     pub level: Vec<Corners>,
     /// Boxes of the cells that the walk of the selected body opened; at most [`MOST_BOXES`] with those of `taken`.
     pub opened: Vec<Corners>,

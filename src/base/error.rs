@@ -79,6 +79,12 @@ pub enum Error {
     Graphics(String),
 }
 
+/// Returns an [`Error::Invalid`] with a text in the syntax of `format!`.
+macro_rules! invalid {
+    ($($text:tt)+) => { $crate::base::Error::Invalid(format!($($text)+)) };
+}
+pub(crate) use invalid;
+
 impl Error {
     /// Returns a closure that converts an operating system error into [`Error::Io`]; `doing` is `read` or `write`.
     pub fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {

@@ -11,3 +11,20 @@ pub mod look;
 pub mod memory;
 pub mod params;
 pub mod state;
+
+pub use self::bodies::{Bodies, FINITE_LIMIT, Points, Shape, is_quarantined};
+pub use self::cells::{CellCounts, CellRequest, Cells, Corners, MOST_BOXES, WalkCounts};
+pub use self::edit::{Attractor, CLUSTER, Edit, EditKind, GravitySample, Launch, SelectedBody};
+pub(crate) use self::error::invalid;
+pub use self::error::{Error, Plain, Result};
+pub use self::files::{Draft, Name, Names, OutputFile};
+pub use self::flow::{
+    DIRECTIONS, Flow, Image, MAX_CELLS, MAX_TRACERS, SPEEDS, Stroke, Tones, WEIGHTS, Walls,
+};
+pub use self::look::{Look, Palette};
+pub use self::memory::Memory;
+pub use self::params::{
+    ChangeEffect, Choice, Info, Opt, ParamValue, ParamValues, Params, Scale, SetError, Visitor,
+};
+pub(crate) use self::params::{choice, parameters};
+pub use self::state::{Matter, State};

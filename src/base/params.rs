@@ -399,8 +399,7 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns a subset of `rows` that contains every pair of values that occurs in any row. Repeatedly adds the row with
-/// the most pairs that are still missing.
+/// Returns a subset of `rows` with every pair of values of any row. Adds the row with the most missing pairs first.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

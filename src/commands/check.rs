@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use super::devices::{edited, open};
 use super::options::ladders;
 use super::report::print_json;
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Result, State, invalid};
 use crate::cli::Check;
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::accuracy::SampleErrors;
@@ -110,11 +109,8 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         plan.push((info.name, variants, cases));
     }
     if !args.json {
-        let (info, edited) = (&device.info, edited(&device));
-        println!(
-            "{}, driver {} · relative errors, compared with double precision{edited}",
-            info.name, info.driver
-        );
+        let (name, driver, edited) = (&device.info.name, &device.info.driver, edited(&device));
+        println!("{name}, driver {driver} · relative errors, compared with double precision{edited}");
         println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
     }
     let (mut failures, mut rows) = (0, Vec::new());
@@ -157,9 +153,9 @@ impl Case {
         let mut end = state.to_f64();
         mode.reference(&mut end, *steps)?;
         if checks::effect(state, &end)? < LEAST_EFFECT {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "the scene {name} cannot be used as a check, because almost nothing changes in it"
-            )));
+            ));
         }
         Ok(self.end.get_or_init(|| end))
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::report::print_json;
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::cli::{self, DevicesArgs, KernelArgs, Simulation, Subject};
 use crate::compute::{self, Device, Devices, FoundDevice, KernelEdits};
 use crate::engine::kernel_lab;
@@ -65,7 +65,6 @@ pub(super) fn edited(device: &Device) -> String {
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
-/// Finds the devices that the options select.
 pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = match &args.devices {
         Some(devices) => compute::select_several(devices)?,

@@ -4,15 +4,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::options::{knobs, mode, no_scene, number_or_auto, one_each, set_mode, variant};
-use crate::base::error::{Error, Result};
-use crate::base::params;
-use crate::base::state::Matter;
+use crate::base::{Matter, Result, invalid, params};
 use crate::cli::Simulation;
 use crate::compute::Devices;
-use crate::engine::Engine;
-use crate::engine::config::Config;
-use crate::engine::snapshot::{Carried, Snapshot};
-use crate::engine::tuned::Tuned;
+use crate::engine::snapshot::Carried;
+use crate::engine::{Config, Engine, Snapshot, Tuned};
 use crate::modes::{MODES, Mode, Variant};
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
@@ -85,10 +81,7 @@ fn start(args: &Simulation) -> Result<Config> {
             let config = Config::load(Path::new(path))?;
             let info = config.mode.info();
             if let Some(other) = args.mode.as_deref().filter(|mode| *mode != info.name) {
-                return Err(Error::Invalid(format!(
-                    "{path} is a scene for --mode {}, not {other}",
-                    info.name
-                )));
+                return Err(invalid!("{path} is a scene for --mode {}, not {other}", info.name));
             }
             config
         }
@@ -105,7 +98,7 @@ fn start(args: &Simulation) -> Result<Config> {
     {
         let name = &config.start.name;
         let things = config.mode.info().work.things;
-        return Err(Error::Invalid(format!("the scene {name} has exactly {fixed} {things}, not {asked}")));
+        return Err(invalid!("the scene {name} has exactly {fixed} {things}, not {asked}"));
     }
     Ok(config)
 }
@@ -150,9 +143,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     let other = |option: &str, what: &str, matter: Matter| {
         let modes = MODES.iter().filter(|info| info.work.matter == matter).map(|info| info.name);
         let (name, modes) = (info.name, modes.collect::<Vec<_>>().join(" or --mode "));
-        Err(Error::Invalid(format!(
-            "{option} reads {what}, which the mode {name} cannot simulate; use --mode {modes}"
-        )))
+        Err(invalid!("{option} reads {what}, which the mode {name} cannot simulate; use --mode {modes}"))
     };
     if let Some(path) = &args.load {
         if info.work.matter != Matter::Bodies {

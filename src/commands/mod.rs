@@ -13,7 +13,7 @@ mod view;
 
 use std::process::ExitCode;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::cli::{Cli, Command};
 use crate::compute;
 

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use crate::base::error::{Error, Result};
-use crate::base::look::Look;
-use crate::base::params::{self, Params, SetError};
+use crate::base::{Error, Look, Params, Result, SetError, invalid, params};
 use crate::cli::Subject;
 use crate::export::film::MOST_SIDE;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
@@ -14,7 +12,6 @@ pub(super) fn mode(name: &str) -> Result<&'static ModeInfo> {
     modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
 }
 
-/// Returns the mode called `name`, or all modes if `name` is `None`.
 pub(super) fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
     name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
 }
@@ -46,17 +43,17 @@ pub(super) fn knobs(variants: &[&'static Variant], words: &[String]) -> Result<T
 fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec<u32>)> {
     let known = || variants.iter().flat_map(|variant| variant.knobs);
     let (name, values) =
-        word.split_once('=').ok_or_else(|| Error::Invalid(format!("--knob {word}: expected NAME=VALUE")))?;
+        word.split_once('=').ok_or_else(|| invalid!("--knob {word}: expected NAME=VALUE"))?;
     let knob = known().find(|knob| knob.name == name.trim());
     let knob = knob.ok_or_else(|| match known().next() {
         Some(_) => unknown("knob", name, known().map(|knob| knob.name)),
-        None => Error::Invalid(format!("--knob {word}: this variant has no compile-time parameters")),
+        None => invalid!("--knob {word}: this variant has no compile-time parameters"),
     })?;
     let value = |text: &str| knob.read(text.trim());
     let values: Option<Vec<u32>> = values.split(',').map(value).collect();
     let values = values.ok_or_else(|| {
         let options: Vec<String> = knob.options.iter().map(|value| knob.word(*value)).collect();
-        Error::Invalid(format!("--knob {word}: {name} must be one of {}", join(&options)))
+        invalid!("--knob {word}: {name} must be one of {}", join(&options))
     })?;
     Ok((knob.name, values))
 }
@@ -72,7 +69,7 @@ pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'st
 
 /// Returns the error for an option that was given several values but accepts only one.
 pub(super) fn several_values(option: &str, values: &str) -> Error {
-    Error::Invalid(format!("{option} {values}: give one value; only `bench` without --devices takes several"))
+    invalid!("{option} {values}: give one value; only `bench` without --devices takes several")
 }
 
 /// Joins numbers into a list such as `1, 2, 4`.
@@ -97,10 +94,10 @@ pub(super) fn set_mode(mode: &mut dyn Mode, assignments: &[String]) -> Result<()
             let owners: Vec<_> = MODES.iter().filter(has).map(|info| format!("--mode {}", info.name)).collect();
             match owners.is_empty() {
                 true => Error::Param(SetError::UnknownKey { key, known }),
-                false => Error::Invalid(format!(
+                false => invalid!(
                     "--mode {name} has no parameter `{key}`, but {} has; the parameters of {name} are {known}",
                     owners.join(" and ")
-                )),
+                ),
             }
         }
         error => error,
@@ -115,7 +112,7 @@ pub(super) fn set_all(
     for assignment in assignments {
         let (key, value) = assignment
             .split_once('=')
-            .ok_or_else(|| Error::Invalid(format!("{option} {assignment}: expected KEY=VALUE")))?;
+            .ok_or_else(|| invalid!("{option} {assignment}: expected KEY=VALUE"))?;
         params::set(params, key.trim(), value)?;
     }
     Ok(())
@@ -128,7 +125,7 @@ pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     let all: Vec<_> = modes().map(|info| format!("of {}: {}", info.name, list(info))).collect();
     let near = modes().flat_map(|info| info.scenes.iter()).find(|scene| is_near(name, &scene.name));
     let near = near.map(|scene| format!(" (did you mean {}?)", scene.name)).unwrap_or_default();
-    Error::Invalid(format!("unknown scene `{name}`{near}; choose a scene {}", all.join("; ")))
+    invalid!("unknown scene `{name}`{near}; choose a scene {}", all.join("; "))
 }
 
 /// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ in a few letters.
@@ -143,7 +140,7 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) ->
     // Several modes have variants with the same name.
     let mut seen = BTreeSet::new();
     let known: Vec<_> = known.filter(|name| seen.insert(*name)).collect();
-    Error::Invalid(format!("unknown {what} `{name}`; choose one of {}", known.join(", ")))
+    invalid!("unknown {what} `{name}`; choose one of {}", known.join(", "))
 }
 
 /// Parses a whole number of at least 1. Returns `None` for `auto`.
@@ -156,7 +153,7 @@ pub(super) fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(
     }
     match text.parse() {
         Ok(number) if number >= T::from(1) => Ok(Some(number)),
-        _ => Err(Error::Invalid(format!("{option} {text}: expected auto or a whole number of at least 1"))),
+        _ => Err(invalid!("{option} {text}: expected auto or a whole number of at least 1")),
     }
 }
 
@@ -165,8 +162,8 @@ pub(super) fn size(text: &str) -> Result<(u32, u32)> {
     let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parsed {
         Some((w @ 1..=MOST_SIDE, h @ 1..=MOST_SIDE)) => Ok((w, h)),
-        _ => Err(Error::Invalid(format!(
+        _ => Err(invalid!(
             "--size {text}: expected WxH, such as 1280x720, from 1x1 to {MOST_SIDE}x{MOST_SIDE}"
-        ))),
+        )),
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::engine::{Engine, LostDevice};
 
 /// Minimum duration of each part of a simulation run. In shorter parts, starting and stopping would take too much time.
@@ -46,7 +46,7 @@ pub(super) fn run_in_parts(
             let values = engine.series()?;
             if let Some(at) = values.iter().position(|value| !value.is_finite()) {
                 let step = done as usize + at + 1;
-                return Err(Error::Invalid(format!("after {step} steps, {}", reported.broken)));
+                return Err(invalid!("after {step} steps, {}", reported.broken));
             }
             series.extend(values);
         } else if clock.elapsed() < LEAST_PART {

@@ -16,13 +16,9 @@ use super::launch::{Begin, steps};
 use super::options::{look, number_or_auto, size};
 use super::progress::{bar, run_in_parts, run_with_progress};
 use crate::app::{FollowTarget, Rig};
-use crate::base::bodies::Points;
-use crate::base::error::{Error, Result};
-use crate::base::files::OutputFile;
-use crate::base::look::Look;
+use crate::base::{Look, OutputFile, Points, Result, invalid};
 use crate::cli::Render;
-use crate::engine::Engine;
-use crate::engine::snapshot::{self, Snapshot};
+use crate::engine::{Engine, Snapshot, snapshot};
 use crate::export::film::{self, Film};
 use crate::view::{self, Camera, Canvas, View};
 
@@ -117,7 +113,7 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
         flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())
             .and_then(|_| flag::register_usize(signal, heard.clone(), signal as usize))
             .and_then(|_| flag::register(signal, is_second.clone()))
-            .map_err(|error| Error::Invalid(format!("cannot install the Ctrl+C handler: {error}")))?;
+            .map_err(|error| invalid!("cannot install the Ctrl+C handler: {error}"))?;
     }
     Ok(heard)
 }
@@ -126,9 +122,9 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
 fn output(path: &Path) -> Result<OutputFile> {
     if let Some(other) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let (path, other) = (path.display(), other.display());
-        let text =
-            format!("--out {path}: a picture must be a .png file, not .{other}; add --frames to make a film");
-        return Err(Error::Invalid(text));
+        return Err(invalid!(
+            "--out {path}: a picture must be a .png file, not .{other}; add --frames to make a film"
+        ));
     }
     OutputFile::create(path)
 }

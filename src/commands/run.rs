@@ -12,14 +12,11 @@ use super::devices::open_several;
 use super::launch::{Begin, steps};
 use super::progress::run_with_progress;
 use super::report::{print_json, speed};
-use crate::base::error::Result;
-use crate::base::files::OutputFile;
 use crate::base::format::significant;
-use crate::base::params::ParamValues;
-use crate::base::state::Matter;
+use crate::base::{Matter, OutputFile, ParamValues, Result};
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
-use crate::modes::{Mode, ModeInfo, Reading, Sharing};
+use crate::modes::{Member, Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
@@ -189,34 +186,25 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
 fn print(report: &Report, engine: &Engine) {
     let info = engine.config().mode.info();
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
-    let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let length = |v: [f64; 3]| glam::DVec3::from(v).length();
+    let (things, knobs) = (info.work.things, engine.resolved().recipe.words());
     println!(
-        "{mode} · {start} · {bodies} {} · variant {variant} with work-group size {work_group} {} on {device}",
-        info.work.things,
-        engine.resolved().recipe.words()
+        "{mode} · {start} · {bodies} {things} · variant {variant} with work-group size {work_group} {knobs} on {device}"
     );
-    let word = if *steps == 1 { "step" } else { "steps" };
-    println!(
-        "{steps} {word} in {seconds:.3} s ({:.1} steps/s), to simulated time {time:.4}",
-        f64::from(*steps) / seconds
-    );
+    let (word, rate) = (if *steps == 1 { "step" } else { "steps" }, f64::from(*steps) / seconds);
+    println!("{steps} {word} in {seconds:.3} s ({rate:.1} steps/s), to simulated time {time:.4}");
     println!("{}", speed(info, report.work_per_second));
     if engine.devices().len() > 1 && report.sharing.is_none() {
         println!("the variant {variant} runs on one device only; the other devices are not used");
     }
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
-        for member in members {
-            println!(
-                "device {} ({}): {:.1} % of the work, {:.3} ms per step",
-                member.index,
-                member.device,
-                100.0 * member.share,
-                member.step_ms
-            );
+        for Member { index, device, share, step_ms } in members {
+            let percent = 100.0 * share;
+            println!("device {index} ({device}): {percent:.1} % of the work, {step_ms:.3} ms per step");
         }
+        let percent = 100.0 * efficiency;
         println!(
-            "exchange between the devices: {exchange_ms:.3} ms per step; parallel efficiency: {:.0} %",
-            100.0 * efficiency
+            "exchange between the devices: {exchange_ms:.3} ms per step; parallel efficiency: {percent:.0} %"
         );
     }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
@@ -239,9 +227,7 @@ fn print(report: &Report, engine: &Engine) {
         }
     }
     if report.nonfinite > 0 {
-        println!(
-            "{} {} were excluded, because their values are no longer finite numbers",
-            report.nonfinite, info.work.things
-        );
+        let count = report.nonfinite;
+        println!("{count} {things} were excluded, because their values are no longer finite numbers");
     }
 }

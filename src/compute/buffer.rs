@@ -12,8 +12,7 @@ use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pending::Pending;
 use super::pinned;
-use crate::base::error::{Error, Result};
-use crate::base::memory::Memory;
+use crate::base::{Memory, Result, invalid};
 
 /// Maximum size of each part of an upload to a device, in bytes.
 const UPLOAD_BYTES: usize = 1 << 24;
@@ -121,9 +120,8 @@ impl<T: Pod + Send> Buffer<T> {
     /// Returns an error if the range is not within the buffer.
     pub fn read_range(&self, index: usize, len: usize) -> Result<Vec<T>> {
         if index.checked_add(len).is_none_or(|end| end > self.len) {
-            let text =
-                format!("{len} values from {index} on are out of range: there are {} values", self.len);
-            return Err(Error::Invalid(text));
+            let all = self.len;
+            return Err(invalid!("{len} values from {index} on are out of range: there are {all} values"));
         }
         // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
         let pending = unsafe { self.copy_into(index, vec![T::zeroed(); len]) }?;

@@ -11,7 +11,7 @@ use super::events::{self, TIMEOUT_VARIABLE, Wait, Waiter};
 use super::fault::{Call, FaultPlan, InjectedFault};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::{KernelEdits, ProgramCache};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result, invalid};
 
 impl FoundDevice {
     /// Opens the device: creates a context and in-order queues, with profiling if the driver supports it.
@@ -23,7 +23,6 @@ impl FoundDevice {
         self.open_in(&context)
     }
 
-    /// Opens the device in an existing context.
     pub(super) fn open_in(self, context: &core::Context) -> Result<Device> {
         static OPENED: AtomicU64 = AtomicU64::new(1);
         let health = Health {
@@ -63,7 +62,7 @@ impl FoundDevice {
 /// Opens a context for devices of one platform.
 pub(super) fn open_context(devices: &[FoundDevice]) -> Result<core::Context> {
     let Some(first) = devices.first() else {
-        return Err(Error::Invalid("a context needs at least one device".to_owned()));
+        return Err(invalid!("a context needs at least one device"));
     };
     let ids: Vec<_> = devices.iter().map(|found| found.id).collect();
     let properties = ContextProperties::new().platform(first.platform);

@@ -8,7 +8,7 @@ use ocl::core;
 use super::device::{Device, open_context};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 
 /// Environment variable that, if set to `own`, gives each device a separate context, to measure how much sharing helps.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
@@ -31,7 +31,7 @@ impl Devices {
         let pool = pool.into();
         let found: Vec<FoundDevice> = chosen.iter().filter_map(|&index| pool.get(index)).cloned().collect();
         if found.is_empty() || found.len() < chosen.len() {
-            return Err(Error::Invalid("choose at least one device".to_owned()));
+            return Err(invalid!("choose at least one device"));
         }
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }

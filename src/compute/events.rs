@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 
 /// Argument for an OpenCL command that does not wait for any event.
 pub(super) const NO_WAIT: Option<core::Event> = None;
@@ -32,11 +32,11 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     let seconds = text.to_str().and_then(|text| text.trim().parse::<f64>().ok());
     match seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0) {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds.clamp(TIMEOUTS[0], TIMEOUTS[1]))),
-        None => Err(Error::Invalid(format!(
+        None => Err(invalid!(
             "the environment variable {TIMEOUT_VARIABLE} must be a positive number of seconds (it is `{}`); \
              correct or unset it",
             text.to_string_lossy()
-        ))),
+        )),
     }
 }
 

@@ -14,8 +14,7 @@ use super::device::Device;
 use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pinned;
-use crate::base::error::Result;
-use crate::base::memory::Memory;
+use crate::base::{Memory, Result};
 
 /// A copy between a device's buffer and the staging memory on the host.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ use super::device::Device;
 use super::events::span;
 use super::found::DeviceKind;
 use super::program::{Arg, Kernel, WorkRange};
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Maximum planned run time of a slice, in seconds. A slice is a kernel launch that does part of the kernel's work.
 const SLICE_SECONDS: f64 = 0.05;

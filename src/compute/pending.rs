@@ -7,7 +7,7 @@ use ocl::core;
 
 use super::device::Device;
 use super::events::span;
-use crate::base::error::Result;
+use crate::base::Result;
 
 const DOING: &str = "copying between host and device";
 

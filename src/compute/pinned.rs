@@ -8,8 +8,7 @@ use ocl::core::{self, MapFlags, MemFlags, MemMap};
 
 use super::device::Device;
 use super::events::{NO_EVENT, NO_WAIT};
-use crate::base::error::Result;
-use crate::base::memory::Memory;
+use crate::base::{Memory, Result};
 
 /// Allocates `len` zeros in pinned memory, or in ordinary memory if the driver cannot provide pinned memory.
 pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memory<T> {

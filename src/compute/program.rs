@@ -11,7 +11,7 @@ use super::events::NO_WAIT;
 use super::fault::{Call, InjectedFault};
 use super::found::DeviceKind;
 use super::source::{KernelSource, join, kernel_source};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result, invalid};
 
 /// OpenCL source of a function that computes 1/√x as fast as the device can; see [`Program::build_with_root`].
 pub const ROOT: KernelSource = kernel_source!("root.cl");
@@ -152,9 +152,7 @@ impl Program {
             core::KernelInfoResult::NumArgs(args) => {
                 Ok(Kernel { device: self.device.clone(), kernel, name, args: args as usize })
             }
-            _ => Err(Error::Invalid(format!(
-                "the driver does not report the number of arguments of the kernel {name}"
-            ))),
+            _ => Err(invalid!("the driver does not report the number of arguments of the kernel {name}")),
         }
     }
 }
@@ -220,10 +218,10 @@ impl Kernel {
             Err(error) => return Err(self.device.fail("reading a kernel's limits")(error)),
         };
         if group > most {
-            return Err(Error::Invalid(format!(
-                "a work-group size of {group} is too large: the kernel {name} allows at most {most} on {}",
-                self.device.info.name
-            )));
+            let device = &self.device.info.name;
+            return Err(invalid!(
+                "a work-group size of {group} is too large: the kernel {name} allows at most {most} on {device}"
+            ));
         }
         Ok(())
     }
@@ -242,7 +240,7 @@ impl Kernel {
         // OpenCL would replace a missing argument with the argument of an earlier call, whose buffer may be gone.
         if args.len() != self.args {
             let (name, expected, given) = (self.name, self.args, args.len());
-            return Err(Error::Invalid(format!("the kernel {name} has {expected} arguments, not {given}")));
+            return Err(invalid!("the kernel {name} has {expected} arguments, not {given}"));
         }
         let fail = |error| self.device.fail(self.name)(error);
         for (index, arg) in (0..).zip(args) {

@@ -11,7 +11,7 @@ use super::events::span;
 use super::found::DeviceKind;
 use super::program::{Arg, Kernel, Program, WorkRange};
 use super::source::{KernelSource, kernel_source};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
 const OPERATIONS: KernelSource = kernel_source!("operations.cl");

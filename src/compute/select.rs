@@ -7,7 +7,7 @@ use ocl::core::{self, DeviceType, PlatformInfo};
 
 use super::found::{DeviceInfo, DeviceKind, FoundDevice, PART, is_pocl_name};
 use super::pocl_cache;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result, invalid};
 
 /// Returns the devices of all platforms: GPUs first, then accelerators, then CPUs.
 ///
@@ -71,7 +71,7 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
         None => {
             let names = found.iter().map(|device| format!("{} ({})", device.info.index, device.info.name));
             let known = names.collect::<Vec<_>>().join(", ");
-            Err(Error::Invalid(format!("there is no device `{wanted}`; choose one of {known}")))
+            Err(invalid!("there is no device `{wanted}`; choose one of {known}"))
         }
     }
 }
@@ -94,7 +94,7 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
             },
         };
         if meant.is_empty() {
-            return Err(Error::Invalid("no GPU was found".to_owned()));
+            return Err(invalid!("no GPU was found"));
         }
         for found in meant {
             if !chosen.iter().any(|other| other.is_same(&found)) {
@@ -128,7 +128,7 @@ pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
 
 /// Splits the first CPU into sub-devices with equal numbers of cores.
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
-    let invalid = |text: String| Err(Error::Invalid(format!("--devices {word}: {text}")));
+    let invalid = |text: String| Err(invalid!("--devices {word}: {text}"));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {
         return invalid("no CPU device was found".to_owned());
     };

@@ -37,8 +37,7 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
     sources.iter().map(|source| format!("#line 1 \"{}\"\n{}\n", source.file, text(source))).collect()
 }
 
-/// Key of a program in the cache: its full source text and its `-D` options. Because the key contains the text, an
-/// edited kernel has a different key from the original.
+/// Key of a program in the cache: its full source text, so that edits count, and its `-D` options.
 pub(super) type Key = (CString, CString);
 
 /// Cache of the programs built for a device, each with its source files, so that earlier variants need no new build.

@@ -1,8 +1,7 @@
 //! Replaces the `auto` settings of a configuration with concrete values, and builds its simulation on devices.
 
 use super::config::Config;
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Result, State, invalid};
 use crate::compute::{DeviceInfo, DeviceKind, Devices};
 use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
 use crate::scene::Setup;
@@ -48,10 +47,9 @@ impl Resolved {
         if !(least..=most).contains(&work_group) {
             let (variant, device) = (recipe.variant.name, &device.name);
             let allowed = if is_fixed { format!("only {most}") } else { format!("1 to {most}") };
-            let text = format!(
+            return Err(invalid!(
                 "a work-group size of {work_group} is not possible: the variant {variant} allows {allowed} on {device}"
-            );
-            return Err(Error::Invalid(text));
+            ));
         }
         Ok(Self { bodies, recipe: recipe.with_work_group(work_group) })
     }
@@ -64,12 +62,10 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     let most = max_bodies(device, config);
     // A scene with a fixed number of bodies ignores the number chosen for other scenes.
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
+    let (things, device) = (work.things, &device.name);
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
-        false => Err(Error::Invalid(format!(
-            "{bodies} {} are not possible: {} has room for 1 to {most}",
-            work.things, device.name
-        ))),
+        false => Err(invalid!("{bodies} {things} are not possible: {device} has room for 1 to {most}")),
     }
 }
 
@@ -108,8 +104,7 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds a simulation on `devices` that continues from `state` and the solver's additional data `extra`, which may be
-/// empty. `config` sets the direction of time.
+/// Builds a simulation on `devices` that continues from `state` and the solver's data `extra`, which may be empty.
 pub(super) fn build(
     devices: &Devices,
     config: &Config,
@@ -151,8 +146,8 @@ pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>
     let mode = config.mode_in_use();
     match backwards {
         false => Ok(mode),
-        true => mode.backwards().map_err(|why| {
-            Error::Invalid(format!("time cannot run backwards here: {}", why.trim_end_matches('.')))
-        }),
+        true => mode
+            .backwards()
+            .map_err(|why| invalid!("time cannot run backwards here: {}", why.trim_end_matches('.'))),
     }
 }

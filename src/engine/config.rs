@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::base::error::{Error, Result};
-use crate::base::params::ChangeEffect;
+use crate::base::{ChangeEffect, Error, Result, invalid};
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::Scene;
@@ -110,8 +109,7 @@ impl Config {
         self.start = scene.clone();
     }
 
-    /// Returns the mode with the parameters that the simulation uses: if `auto` selects the variant, with parameters that
-    /// make it accurate enough.
+    /// Returns the mode with the parameters in use: more exact ones if `auto` selects a variant that needs them.
     pub fn mode_in_use(&self) -> Box<dyn Mode> {
         if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
     }
@@ -133,7 +131,7 @@ impl Config {
     /// # Errors
     /// Returns an error if the file cannot be read or is invalid.
     pub fn load(path: &Path) -> Result<Self> {
-        let named = |error: Error| Error::Invalid(format!("{}: {error}", path.display()));
+        let named = |error: Error| invalid!("{}: {error}", path.display());
         Self::of_file(file::load(path)?).map_err(named)
     }
 
@@ -143,7 +141,7 @@ impl Config {
     /// Returns an error if the mode, a parameter or a value is invalid.
     pub fn of_file(file: SceneFile) -> Result<Self> {
         let SceneFile { mode, scene, bodies, seed } = file;
-        let info = modes::find(&mode).ok_or_else(|| Error::Invalid(format!("unknown mode {mode}")))?;
+        let info = modes::find(&mode).ok_or_else(|| invalid!("unknown mode {mode}"))?;
         let mut config = Self { bodies, seed: seed.unwrap_or(1), ..Self::new(info) };
         config.mode = info.try_mode_for(&scene)?;
         config.start = Arc::new(scene);

@@ -7,10 +7,7 @@ use super::build::{Resolved, build, directed};
 use super::config::Config;
 use super::core::Engine;
 use super::states::{Checkpoint, SceneState};
-use crate::base::bodies::Points;
-use crate::base::edit::Attractor;
-use crate::base::error::Result;
-use crate::base::params::ChangeEffect;
+use crate::base::{Attractor, ChangeEffect, Points, Result};
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {
@@ -204,8 +201,7 @@ impl Engine {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the current kernels on a copy of the simulation, then rebuilds the simulation with them. Returns false and
-    /// stops the test if `goes_on` returns false.
+    /// Tests the kernels on a copy of the simulation, then rebuilds it. Stops and returns false if `goes_on` does.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut scene = self.scene_state()?;
         scene.config.mode.unsettle(&mut scene.extra);

@@ -5,11 +5,7 @@ use std::collections::VecDeque;
 use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
-use crate::base::bodies::{Bodies, Points};
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::edit::EditKind;
-use crate::base::error::Result;
-use crate::base::state::State;
+use crate::base::{Bodies, CellRequest, Cells, EditKind, Points, Result, State};
 use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
@@ -159,8 +155,7 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the computed and the exact effect of the last step on the bodies or cells with the indices `chosen` (see
-    /// [`Simulation::sample`]). Blocks until the device has finished.
+    /// Returns computed and exact effects of the last step (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }

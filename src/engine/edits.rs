@@ -3,9 +3,7 @@
 use super::build::max_bodies;
 use super::core::Engine;
 use super::states::SceneState;
-use crate::base::edit::{Attractor, Edit, EditKind, SelectedBody};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
+use crate::base::{Attractor, Edit, EditKind, Result, SelectedBody, Stroke, invalid};
 
 /// Maximum number of edits that can be undone.
 const MOST_UNDOS: usize = 32;
@@ -21,14 +19,12 @@ impl Engine {
         let past = self.scene_state()?;
         let mut next = past.clone();
         let bodies = next.state.bodies_mut();
-        let bodies = bodies.map_err(|_| Error::Invalid("this mode has no bodies to change".to_owned()))?;
+        let bodies = bodies.map_err(|_| invalid!("this mode has no bodies to change"))?;
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
         let most = max_bodies(&self.devices[0].info, &self.config);
         if next.state.len() > most {
-            return Err(Error::Invalid(format!(
-                "cannot add bodies: {} has room for {most} bodies",
-                self.devices[0].info.name
-            )));
+            let device = &self.devices[0].info.name;
+            return Err(invalid!("cannot add bodies: {device} has room for {most} bodies"));
         }
         self.put(&next)?;
         self.push_undo(EditKind::from(edit), past);
@@ -42,8 +38,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores the state and the time from before the last edit. Returns false if there is no edit to undo. Blocks
-    /// until the device has finished. If undoing fails, nothing changes.
+    /// Restores the state and time before the last edit; returns false if there is none. A failure changes nothing.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {

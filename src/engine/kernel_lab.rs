@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use include_dir::{Dir, File, include_dir};
 
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
+use crate::base::{Error, OutputFile, Result, files, invalid};
 use crate::compute::KernelEdits;
 
 /// Built-in kernel files: the folder `kernels/`, embedded in the program.
@@ -27,7 +26,6 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
-/// Returns all files in a folder and its subfolders.
 fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
     folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }
@@ -67,9 +65,8 @@ fn has_any(folder: &Path) -> bool {
 pub fn read(folder: &Path) -> Result<KernelEdits> {
     let place = place(folder);
     if !has_any(&place) {
-        let text =
-            format!("the folder {} contains no kernel files, such as gravity/tiled.cl", folder.display());
-        return Err(Error::Invalid(text));
+        let folder = folder.display();
+        return Err(invalid!("the folder {folder} contains no kernel files, such as gravity/tiled.cl"));
     }
     let mut edits = KernelEdits::new();
     for (name, own) in own() {
@@ -118,9 +115,10 @@ impl Watch {
                 }
             }
         };
-        std::thread::Builder::new().name("kernels".to_owned()).spawn(watch).map_err(|error| {
-            Error::Invalid(format!("cannot start a thread to watch the kernels: {error}"))
-        })?;
+        std::thread::Builder::new()
+            .name("kernels".to_owned())
+            .spawn(watch)
+            .map_err(|error| invalid!("cannot start a thread to watch the kernels: {error}"))?;
         Ok(Self { folder, _end: end })
     }
 }

@@ -23,5 +23,9 @@ pub mod tuned;
 pub mod tuning;
 
 pub use self::build::{Resolved, device_recipes, max_bodies};
+pub use self::config::Config;
 pub use self::core::{Engine, relative_drift};
+pub use self::snapshot::Snapshot;
 pub use self::states::{Checkpoint, LostDevice};
+pub use self::tuned::Tuned;
+pub use self::tuning::{Study, Trial};

@@ -9,7 +9,7 @@ use super::config::Config;
 use super::core::Engine;
 use super::snapshot::EXTENSION;
 use super::states::{Checkpoint, LostDevice};
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result, invalid};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
@@ -164,7 +164,7 @@ impl Engine {
         let names = (1..).map(|nth| if nth == 1 { name.to_owned() } else { format!("{name}-{nth}") });
         let mut paths = names.map(|name| folder.join(format!("{name}.{EXTENSION}")));
         let Some(path) = paths.find(|path| !path.exists()) else {
-            return Err(Error::Invalid("all possible names for the file are already in use".to_owned()));
+            return Err(invalid!("all possible names for the file are already in use"));
         };
         self.last_snapshot().save(&path)?;
         Ok(std::path::absolute(&path).unwrap_or(path))

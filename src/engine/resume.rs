@@ -4,7 +4,7 @@ use super::core::Engine;
 use super::snapshot::{Run, Snapshot};
 use super::states::{Checkpoint, SceneState};
 use super::tuned::Tuned;
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
@@ -19,7 +19,7 @@ impl Engine {
         let device = &devices[0];
         let is_same = snapshot.device == signature(&device.info);
         let mut runs = snapshot.runs.into_iter();
-        let first = runs.next().ok_or_else(|| Error::Invalid("the snapshot contains no scene".to_owned()))?;
+        let first = runs.next().ok_or_else(|| invalid!("the snapshot contains no scene"))?;
         let restore = |(nth, run): (u64, Run)| SceneState::from_run(run, &device.info, is_same, tuned, nth);
         let suspended = (2..).zip(runs).map(restore).collect::<Result<Vec<_>>>()?;
         let baseline = first.baseline;

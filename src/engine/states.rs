@@ -6,8 +6,7 @@ use super::build::{Resolved, bodies_for, max_bodies, seed};
 use super::config::Config;
 use super::snapshot::{RecipeRecord, Run};
 use super::tuned::Tuned;
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Error, Result, State, invalid};
 use crate::compute::DeviceInfo;
 use crate::modes::{Extra, Recipe};
 
@@ -109,7 +108,7 @@ impl SceneState {
         let (count, most) = (state.len(), max_bodies(device, &config));
         if count > most {
             let (things, name) = (config.mode.info().work.things, &device.name);
-            return Err(Error::Invalid(format!("{count} {things} are too many: {name} has room for {most}")));
+            return Err(invalid!("{count} {things} are too many: {name} has room for {most}"));
         }
         let clock = Clock { generation, step, time };
         Ok(Self { config, resolved, state, extra, clock, is_edited })

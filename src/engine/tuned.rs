@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
+use crate::base::{Error, OutputFile, Result, files, invalid};
 use crate::compute::{self, DeviceInfo};
 use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 
@@ -113,12 +112,11 @@ impl Tuned {
             .extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.key() == old.key())).cloned());
         let contents = Contents { version: VERSION, winners };
         let text = serde_json::to_vec_pretty(&contents)
-            .map_err(|error| Error::Invalid(format!("cannot write the tuned kernels: {error}")))?;
+            .map_err(|error| invalid!("cannot write the tuned kernels: {error}"))?;
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and their speed (in pairs per second) for `bodies` bodies and an accuracy (see
-    /// [`Mode::accuracy`]), replacing older settings.
+    /// Stores the settings and the speed (in pairs per second) for `bodies` bodies and a [`Mode::accuracy`].
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -143,8 +141,7 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings for `bodies` bodies, of `variant` or, if it is `None`, of all variants
-    /// that were measured with the accuracy of `mode`.
+    /// Returns the fastest known settings of `variant` or, if it is `None`, of all variants as accurate as `mode` asks.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

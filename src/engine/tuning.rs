@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::build::{Resolved, max_bodies, seed};
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Error, Result, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
@@ -273,8 +272,7 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures the speed of every kernel variant with increasing numbers of bodies, up to `most`. Stops measuring a
-/// variant when its steps would take too long.
+/// Measures every variant with increasing numbers of bodies, up to `most` or until its steps take too long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

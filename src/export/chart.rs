@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use crate::compute::DeviceInfo;
-use crate::engine::config::Config;
-use crate::engine::tuning::{Study, Trial};
+use crate::engine::{Config, Study, Trial};
 use crate::modes::{ModeInfo, Variant};
 
 /// The horizontal axis of a chart.

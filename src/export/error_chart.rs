@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::chart::quoted;
-use crate::base::params::ParamValue;
+use crate::base::ParamValue;
 use crate::compute::DeviceInfo;
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{ModeInfo, Variant};
@@ -65,8 +65,7 @@ impl ErrorChart {
         }
     }
 
-    /// Returns the points that a logarithmic chart can show, by increasing error, for each measured variant. A variant is
-    /// given with its index in the mode's list of variants.
+    /// Returns the points of each measured variant, by increasing error, with the variant's index in the mode's list.
     pub fn lines(&self) -> Vec<(usize, &'static Variant, Vec<&ErrorPoint>)> {
         let line = |(index, variant): (usize, &'static Variant)| {
             let can_show = |point: &&ErrorPoint| point.errors.rms > 0.0 && point.errors.rms.is_finite();

@@ -18,8 +18,7 @@ pub struct Judged {
     pub right: Effect,
 }
 
-/// Effects of the last step on a sample of bodies. The iterator computes each reference effect on demand, which takes
-/// as long as evaluating one body against all others.
+/// Effects of the last step on a sample of bodies. Each reference effect is computed on demand, from all bodies.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error that the command `check` accepts from a kernel that is exact up to rounding.
@@ -92,8 +91,7 @@ impl SampleErrors {
     }
 }
 
-/// Returns the relative error of a sample, [`SampleErrors::rms`]. Returns `None` if all computed and exact values are
-/// zero.
+/// Returns the error [`SampleErrors::rms`] of a sample, or `None` if all computed and exact values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     SampleErrors::of(bodies).map(|errors| errors.rms)
 }

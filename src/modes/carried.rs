@@ -7,9 +7,7 @@
 //! simulation excludes because of non-finite values. Other non-finite numbers would look like a failed simulation.
 
 use super::{Carries, Extra, Mode};
-use crate::base::bodies::{Bodies, is_quarantined};
-use crate::base::error::{Error, Result};
-use crate::base::state::State;
+use crate::base::{Bodies, Error, Result, State, invalid, is_quarantined};
 
 /// Checks that `state` and `extra`, read from a file, could be the result of a simulation of `mode`.
 pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
@@ -18,13 +16,12 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
     let carries = Carries { mode, state, extra };
     for (name, list) in extra {
         let row = info.carried(name).ok_or_else(|| {
-            Error::Invalid(format!(
+            invalid!(
                 "the mode {} does not use the data {name:?}; the file may be damaged or from another version",
                 info.name
-            ))
+            )
         })?;
-        (row.check)(&carries, list)
-            .map_err(|what| Error::Invalid(format!("the data {name:?} is invalid: {what}")))?;
+        (row.check)(&carries, list).map_err(|what| invalid!("the data {name:?} is invalid: {what}"))?;
     }
     Ok(())
 }
@@ -62,6 +59,6 @@ pub(super) fn each_body<const W: usize>(
 pub(super) fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
     match extra.get(name) {
         Some(list) if list.len() == len => Ok(list),
-        _ => Err(Error::Invalid(format!("the data {name} is missing or does not contain {len} numbers"))),
+        _ => Err(invalid!("the data {name} is missing or does not contain {len} numbers")),
     }
 }

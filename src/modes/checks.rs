@@ -2,11 +2,8 @@
 
 use super::accuracy::{Effect, Judged, SampleErrors};
 use super::{Mode, ModeInfo, Start};
-use crate::base::bodies::Bodies;
-use crate::base::error::{Error, Result};
-use crate::base::flow::Flow;
-use crate::base::params::{self, combinations};
-use crate::base::state::State;
+use crate::base::params::combinations;
+use crate::base::{Bodies, Flow, Result, State, invalid, params};
 use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies that `check` tests. Many are next to powers of two, where mistakes at the ends of arrays show up.
@@ -17,8 +14,7 @@ const TELLING: [usize; 3] = [1, 65, 1000];
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Size and mass of a system that drives a kernel's intermediate results close to the limits of f32, and the numbers of
-/// bodies to test it with.
+/// Size and mass of a system that brings kernels close to the limits of f32, and the numbers of bodies to test.
 struct Extent {
     name: &'static str,
     length: f32,
@@ -35,15 +31,14 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of the scenes `scenes`, for each number of bodies and each combination of the mode's switches
-/// and choices.
+/// Returns initial states of `scenes`, for each number of bodies and each combination of the mode's options.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
 pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
     for &name in scenes {
-        let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("unknown scene {name}")))?;
+        let scene = info.scene(name).ok_or_else(|| invalid!("unknown scene {name}"))?;
         for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
             // Without decay, nothing would act on a single body.
@@ -68,7 +63,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
 /// # Errors
 /// Returns an error if the mode has no such scene.
 pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
-    let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("unknown scene {scene}")))?;
+    let scene = info.scene(scene).ok_or_else(|| invalid!("unknown scene {scene}"))?;
     let mut mode = info.mode_for(scene);
     params::set(mode.as_mut(), "eps", "1e-5")?;
     let mut starts = Vec::new();
@@ -132,8 +127,7 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Measures how much a run changed the state. For bodies, returns the RMS change in velocity divided by the RMS speed
-/// at the end; for a fluid, the largest speed at the end.
+/// Measures the effect of a run: RMS change in velocity divided by RMS speed, or the largest speed of a fluid.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.
@@ -157,8 +151,7 @@ pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f6
     Ok(errors(start, found, right)?.0)
 }
 
-/// Returns the error of the state `found`, as defined by [`error`], and the distribution of the errors of all bodies or
-/// cells (`None` if nothing acts on any of them).
+/// Returns the [`error`] of `found`, and the errors of all bodies or cells (`None` if nothing acts on any of them).
 ///
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.

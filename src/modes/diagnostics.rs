@@ -2,8 +2,7 @@
 
 use glam::DVec3;
 
-use crate::base::bodies::Bodies;
-use crate::base::format;
+use crate::base::{Bodies, format};
 
 /// Conserved quantities and other readings, summed over all bodies with finite values or over all fluid cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
@@ -79,8 +78,7 @@ impl Reading {
 }
 
 impl Diagnostics {
-    /// Sums the energies and momenta of all bodies with finite values. `potential` returns the potential energy of a
-    /// body, given its index, mass and position.
+    /// Sums energies and momenta of bodies with finite values. `potential` gets a body's index, mass and position.
     pub(super) fn of_bodies(bodies: &Bodies<f64>, potential: impl Fn(usize, f64, DVec3) -> f64) -> Self {
         let mut sums = Self::default();
         let (mut momentum, mut angular_momentum) = (DVec3::ZERO, DVec3::ZERO);

@@ -3,15 +3,12 @@
 use glam::{Vec3, vec3};
 
 use super::kernels::{source, sources};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::{Attractor, CLUSTER, Edit, Launch};
-use crate::base::error::{Error, Result};
+use crate::base::{Attractor, Bodies, CLUSTER, Edit, FINITE_LIMIT, Launch, Result, invalid};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies a user's edit to the bodies. A launched cluster has a radius of at least `wide` and rotates with the angular
-/// velocity `spin(mass, radius)`.
+/// Applies a user's edit. A launched cluster has a radius of at least `wide`, and spins at `spin(mass, radius)`.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,
@@ -20,15 +17,13 @@ pub(super) fn apply(
 ) -> Result<()> {
     let count = bodies.len();
     match edit {
-        Edit::Change { body, .. } | Edit::Remove(body) if *body >= count => Err(Error::Invalid(format!(
-            "there is no body {body}; the simulation has {count} bodies, numbered from 0"
-        ))),
+        Edit::Change { body, .. } | Edit::Remove(body) if *body >= count => {
+            Err(invalid!("there is no body {body}; the simulation has {count} bodies, numbered from 0"))
+        }
         Edit::Change { body, mass, velocity } => {
             let numbers = mass.iter().chain(velocity.iter().flatten());
             if !numbers.into_iter().all(|x| x.abs() <= FINITE_LIMIT) || mass.is_some_and(|mass| mass < 0.0) {
-                return Err(Error::Invalid(
-                    "the mass must be at least 0, and all numbers must be finite".to_owned(),
-                ));
+                return Err(invalid!("the mass must be at least 0, and all numbers must be finite"));
             }
             if let Some(mass) = mass {
                 bodies.positions[*body][3] = *mass;
@@ -38,9 +33,7 @@ pub(super) fn apply(
             }
             Ok(())
         }
-        Edit::Remove(_) if count == 1 => {
-            Err(Error::Invalid("the only remaining body cannot be removed".to_owned()))
-        }
+        Edit::Remove(_) if count == 1 => Err(invalid!("the only remaining body cannot be removed")),
         Edit::Remove(body) => {
             bodies.positions.remove(*body);
             bodies.velocities.remove(*body);
@@ -54,8 +47,8 @@ fn add(bodies: &mut Bodies, launch: &Launch, wide: f32, spin: impl Fn(f32, f32) 
     let Launch { at, velocity, share, cluster } = *launch;
     let numbers = at.into_iter().chain(velocity).chain([share, cluster.unwrap_or(0.0)]);
     if !numbers.into_iter().all(|x| x.abs() <= FINITE_LIMIT) || share < 0.0 {
-        return Err(Error::Invalid(
-            "position, velocity and mass must be finite numbers, and the mass must be at least 0".to_owned(),
+        return Err(invalid!(
+            "position, velocity and mass must be finite numbers, and the mass must be at least 0"
         ));
     }
     let all: f64 = bodies.positions.iter().map(|x| f64::from(x[3])).sum();

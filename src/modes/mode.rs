@@ -8,13 +8,10 @@ use std::sync::{Arc, LazyLock};
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
-use crate::base::bodies::{Bodies, Points};
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::edit::{Attractor, Edit, GravitySample};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
-use crate::base::params::{self, ChangeEffect, ParamValues, Params};
-use crate::base::state::State;
+use crate::base::{
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, ParamValues, Params, Points,
+    Result, State, Stroke, invalid, params,
+};
 use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
 use crate::scene::Scene;
 
@@ -65,8 +62,7 @@ impl ModeInfo {
         sources(&[self.kernels, &[variant.source()]].concat())
     }
 
-    /// Returns the mode with the parameters that `scene` sets; all other parameters have default values. The scene must
-    /// be valid, which [`ModeInfo::try_mode_for`] checks.
+    /// Returns the mode with the parameters that the valid `scene` sets; see [`ModeInfo::try_mode_for`].
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
         let mode = self.try_mode_for(scene);
         debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
@@ -95,8 +91,7 @@ impl ModeInfo {
         self.carries.iter().find(|list| list.name == name)
     }
 
-    /// Returns whether the parameter `key` affects the results of `variant`: true for most parameters; rows of variants
-    /// name the exceptions.
+    /// Returns whether the parameter `key` affects the results of `variant`. Rows of variants name the exceptions.
     pub fn uses(&self, variant: &Variant, key: &str) -> bool {
         let is_own = |variant: &Variant| variant.own_params.contains(&key);
         is_own(variant) || !self.variants.iter().any(is_own)
@@ -122,8 +117,7 @@ pub struct Start {
 pub struct CarriedList {
     /// Name of the list in [`Extra`] and in snapshot files.
     pub name: &'static str,
-    /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies given as `[n, 1]`.
-    /// Files with longer lists are rejected.
+    /// Returns the maximum length of the list in a file, for a grid of `[nx, ny]` cells or for `[n, 1]` bodies.
     pub most: fn([usize; 2]) -> usize,
     /// Checks a list that was read from a file. The error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
@@ -184,8 +178,7 @@ pub trait Mode: Params + Any + Send + Sync {
         1
     }
 
-    /// Returns the mode with reversed time: `n` steps of the returned mode undo `n` steps, up to rounding.
-    /// The error is a sentence that explains why the mode cannot run backwards.
+    /// Returns the mode with reversed time, whose steps undo steps up to rounding, or a sentence why there is none.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
     /// Turns off computations that only the display needs; used for runs without a window.
@@ -194,8 +187,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant;
 
-    /// Returns the number of bodies or cells that `auto` selects for a device, if `variant` computes the steps, or the
-    /// variant that `auto` selects if it is `None`.
+    /// Returns the number of bodies or cells that `auto` selects for a device; `None` stands for the variant of `auto`.
     fn auto_count(&self, device: &DeviceInfo, _variant: Option<&'static Variant>) -> usize {
         self.info().work.sizes(device.kind).auto
     }
@@ -230,7 +222,7 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Applies a user's edit to the bodies and to the lists in `extra` that describe bodies; fails if it is impossible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
-        Err(Error::Invalid("this mode has no bodies".to_owned()))
+        Err(invalid!("this mode has no bodies"))
     }
 
     /// Removes from `extra` the lists that become invalid when the bodies, the parameters or the recipe change.
@@ -269,9 +261,8 @@ impl dyn Mode {
     /// Returns an error if the parameters belong to another mode.
     pub(super) fn of<M: Mode>(&self) -> Result<&M> {
         let any: &dyn Any = self;
-        any.downcast_ref().ok_or_else(|| {
-            Error::Invalid(format!("these are parameters of {}, not of the current mode", self.info().name))
-        })
+        any.downcast_ref()
+            .ok_or_else(|| invalid!("these are parameters of {}, not of the current mode", self.info().name))
     }
 
     /// Returns the costliest effect of changing the parameters of `old` to the current ones; `None` if they are equal.
@@ -323,8 +314,7 @@ pub type Extra = BTreeMap<String, Vec<f32>>;
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Applies the parameters of `mode` from the next burst on. None of the changes may require a rebuild. Fails if
-    /// `mode` is not the mode that built this simulation.
+    /// Applies the parameters of `mode` from the next burst on. Fails for another mode; no change may need a rebuild.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst, a sequence of `steps` steps, which [`Simulation::advance`] carries out.
@@ -345,8 +335,7 @@ pub trait Simulation {
         self.lane().finish()
     }
 
-    /// Returns the work of an average step in the last burst, as a multiple of [`Work::in_step`] ×
-    /// [`Mode::force_evaluations`]. It exceeds 1 if steps are divided into substeps.
+    /// Returns the work of an average step in the last burst, relative to one without substeps (see [`Work::in_step`]).
     fn rounds(&self) -> f64 {
         1.0
     }
@@ -370,8 +359,7 @@ pub trait Simulation {
     /// that start later do not affect the copy. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
-    /// Returns cells of the tree of the bodies after the last complete burst, or `None` if the variant has no tree. Waits
-    /// for the device.
+    /// Returns cells of the tree after the last complete burst, or `None` without a tree. Waits for the device.
     fn cells(&mut self, _request: CellRequest) -> Result<Option<Cells>> {
         Ok(None)
     }
@@ -393,11 +381,10 @@ pub trait Simulation {
 
     /// Makes all cells under the stroke solid or free. Fails if the mode has no obstacles or no free cell would remain.
     fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
-        Err(Error::Invalid("this mode has no obstacles to paint".to_owned()))
+        Err(invalid!("this mode has no obstacles to paint"))
     }
 
-    /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of a body after the last complete burst, or `None` in modes without
-    /// bodies. Waits for the device.
+    /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of a body, or `None` in modes without bodies. Waits for the device.
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
         Ok(match self.state()? {
             State::Bodies(bodies) => Some([bodies.positions[body], bodies.velocities[body]]),
@@ -405,10 +392,9 @@ pub trait Simulation {
         })
     }
 
-    /// Queues the effect of an attractor on all velocities during the simulated time `time`. Must be called between
-    /// bursts. Fails if the mode has no bodies.
+    /// Queues the effect of an attractor on all velocities for a simulated time, between bursts; fails without bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
-        Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
+        Err(invalid!("this mode has no bodies to attract"))
     }
 
     /// Returns the effect of the last step on each body or cell in `chosen`, together with the exact effect in f64.

@@ -1,7 +1,6 @@
 //! Copies the data to draw within device memory, so that steps can continue during the transfer to the host.
 
-use crate::base::bodies::{Points, Shape};
-use crate::base::error::Result;
+use crate::base::{Points, Result, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
 /// The kernel `pack`, which computes the points to draw, and its output buffers.
@@ -19,8 +18,7 @@ impl PackedPoints {
         Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the kernel `pack` with `args` and its output buffers, then a copy of the output to the memory of
-    /// `points`. `shape` is the shape in which the bodies are drawn.
+    /// Queues the kernel `pack` with `args`, then a copy of its output to `points`, to be drawn as `shape`.
     pub(super) fn publish(
         &self,
         lane: &mut Lane,

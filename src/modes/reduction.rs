@@ -2,7 +2,7 @@
 
 use super::Diagnostics;
 use super::kernels::{source, sources};
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
 
 const REDUCE: KernelSource = source!("reduce.cl");

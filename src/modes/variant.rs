@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::accuracy::TOLERANCE;
 use super::kernels::Define;
-use crate::base::error::{Error, Result};
 use crate::base::params::product;
+use crate::base::{Result, invalid};
 use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
 /// A kernel variant. All variants of a mode compute the same step in different ways.
@@ -34,8 +34,7 @@ pub struct Variant {
     pub sides: f64,
     /// Largest relative error of the variant that the command `check` accepts.
     pub tolerance: f64,
-    /// Usual relative error of an approximate variant with the mode's default parameters; `None` for a variant that is
-    /// exact up to rounding.
+    /// Usual relative error with default parameters if the variant approximates; `None` if it is exact up to rounding.
     pub normal_error: Option<f64>,
     /// Keys of the parameters that no other variant of the mode uses, unless its row names them too.
     pub own_params: &'static [&'static str],
@@ -87,7 +86,7 @@ impl Variant {
     /// Returns the data for building the variant's solver. Fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
         let solver = self.solver.downcast_ref();
-        solver.ok_or_else(|| Error::Invalid(format!("the variant {} belongs to another mode", self.name)))
+        solver.ok_or_else(|| invalid!("the variant {} belongs to another mode", self.name))
     }
 
     pub(super) fn source(&self) -> KernelSource {

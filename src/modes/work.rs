@@ -1,7 +1,6 @@
 //! Cost of a step, units of speed, and default numbers of bodies or cells, for each mode.
 
-use crate::base::flow::MAX_CELLS;
-use crate::base::state::Matter;
+use crate::base::{MAX_CELLS, Matter};
 use crate::compute::DeviceKind;
 
 /// Description of what a mode simulates and how much work a step requires.

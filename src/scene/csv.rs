@@ -7,8 +7,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use super::lines::{Fault, Lines, parse_file, quoted};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::error::Result;
+use crate::base::{Bodies, FINITE_LIMIT, Result};
 
 /// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;

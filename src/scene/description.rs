@@ -5,10 +5,7 @@ use std::sync::Arc;
 use super::generator::{Arguments, Generator, Setup};
 use super::orbits::Orbits;
 use super::{fluid, gravity};
-use crate::base::bodies::Bodies;
-use crate::base::error::Plain;
-use crate::base::flow::Walls;
-use crate::base::state::State;
+use crate::base::{Bodies, Plain, State, Walls};
 
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]

@@ -27,11 +27,8 @@ use super::generator::{Arguments, Generator};
 use super::lines::quoted;
 use super::orbits::Orbits;
 use super::{asteroids, csv, fluid, gravity};
-use crate::base::bodies::Bodies;
-use crate::base::error::{Error, Result};
 use crate::base::files::{from_toml, read_bounded};
-use crate::base::flow::{MAX_CELLS, Walls};
-use crate::base::params::{self, ParamValues};
+use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, invalid, params};
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
@@ -94,7 +91,6 @@ impl Chosen {
     }
 }
 
-/// Reads the scene file `path`.
 pub(crate) fn load(path: &Path) -> Result<SceneFile> {
     let bytes = read_bounded(path, MOST_BYTES, "a scene")?;
     let not_text = |error| Error::io("read", path)(std::io::Error::other(error));
@@ -102,7 +98,7 @@ pub(crate) fn load(path: &Path) -> Result<SceneFile> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     parse(&name, &text).map_err(|error| match error {
         Error::Scene { line: Some(line), what } => Error::File { path: path.to_owned(), line, what },
-        error => Error::Invalid(format!("{}: {error}", path.display())),
+        error => invalid!("{}: {error}", path.display()),
     })
 }
 
@@ -254,8 +250,7 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if nx < 3 || ny < 3 {
         return Err((1, format!("a grid of {nx} × {ny} cells is too small; it must have at least 3 × 3")));
     }
-    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row, so each row is
-    // mirrored again.
+    // The text starts with the top row. `reverse` also mirrors the rows, which are then mirrored again.
     solid.reverse();
     solid.chunks_mut(nx).for_each(<[bool]>::reverse);
     let walls = Walls { nx, ny, solid, length };
@@ -320,8 +315,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
 }
 
 fn written(contents: &Contents) -> Result<String> {
-    toml::to_string_pretty(contents)
-        .map_err(|error| Error::Invalid(format!("cannot write the scene as TOML: {error}")))
+    toml::to_string_pretty(contents).map_err(|error| invalid!("cannot write the scene as TOML: {error}"))
 }
 
 /// Returns a seed as a TOML value. TOML integers are signed, so seeds from 2⁶³ become strings.
@@ -340,9 +334,8 @@ fn seed_of(value: &Value) -> Result<u64> {
 
 fn lines_of(bodies: &Bodies) -> Result<String> {
     if bodies.nonfinite() > 0 {
-        return Err(Error::Invalid(
+        return Err(invalid!(
             "the values of some bodies are no longer finite, and a scene file cannot store these; save a snapshot instead"
-                .to_owned(),
         ));
     }
     let mut text = Vec::new();

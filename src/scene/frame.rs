@@ -1,6 +1,6 @@
 //! Translation, rotation and scaling of a whole system of bodies.
 
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 
 /// Moves the centre of mass to the origin and brings it to rest. Does nothing if the total mass is 0.
 pub(super) fn centre(bodies: &mut Bodies<f64>) {

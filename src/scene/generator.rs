@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::lines::quoted;
-use crate::base::error::{Error, Result};
-use crate::base::params::ParamValues;
-use crate::base::state::State;
+use crate::base::{ParamValues, Result, State, invalid};
 
 /// Input to [`Generator::make`], in addition to the generator's arguments.
 #[derive(Debug, Clone)]
@@ -61,12 +59,11 @@ impl Arguments {
             let argument = argument.ok_or_else(|| {
                 let known: Vec<_> = generator.arguments.iter().map(|argument| argument.name).collect();
                 let (of, name, known) = (generator.name, quoted(name), known.join(", "));
-                Error::Invalid(format!("{of} has no argument {name}; its arguments are: {known}"))
+                invalid!("{of} has no argument {name}; its arguments are: {known}")
             })?;
             if !argument.range.contains(value) {
                 let (from, to) = (argument.range.start(), argument.range.end());
-                let what = format!("{name} = {value} is not allowed; {name} must be from {from} to {to}");
-                return Err(Error::Invalid(what));
+                return Err(invalid!("{name} = {value} is not allowed; {name} must be from {from} to {to}"));
             }
             values.insert(argument.name, *value);
         }

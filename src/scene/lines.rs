@@ -6,8 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::base::error::{Error, Result};
-use crate::base::files;
+use crate::base::{Error, Result, files};
 
 /// Maximum length of a line in bytes. Seven `f32` values in decimal notation take less than 128 bytes.
 const MAX_LINE: usize = 1024;

@@ -12,9 +12,8 @@ use std::collections::HashMap;
 use libm::{cos, sin};
 
 use super::lines::quoted;
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 
-/// Maximum number of bodies in a list of orbits.
 const MAX_BODIES: usize = 1 << 20;
 /// Number of fields in a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;

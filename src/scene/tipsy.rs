@@ -9,9 +9,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::csv::MAX_BODIES;
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::error::{Error, Result};
-use crate::base::files;
+use crate::base::{Bodies, Error, FINITE_LIMIT, Result, files, invalid};
 
 /// File name extensions of Tipsy files.
 pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];
@@ -31,7 +29,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     let (file, length) = files::open(path, MOST_BYTES, "a Tipsy file")?;
     let mut input = BufReader::new(file);
     let failed = Error::io("read", path);
-    let wrong = |what: String| Err(Error::Invalid(format!("{}: {what}", path.display())));
+    let wrong = |what: String| Err(invalid!("{}: {what}", path.display()));
     let mut header = [0; HEADER as usize];
     if length < HEADER {
         return wrong(format!(

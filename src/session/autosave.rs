@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::messages::{Moment, Notice, Notifier, Save};
-use crate::base::error::{Error, Result};
-use crate::engine::Engine;
-use crate::engine::snapshot::{EXTENSION, Snapshot};
+use crate::base::{Error, Result, invalid};
+use crate::engine::snapshot::EXTENSION;
+use crate::engine::{Engine, Snapshot};
 
 /// Message shown after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
@@ -75,8 +75,7 @@ impl Autosave {
         match std::thread::Builder::new().name("snapshot".to_owned()).spawn(write) {
             Ok(thread) => self.writer = Some(thread),
             Err(error) => {
-                let text = format!("cannot start a thread to write the snapshot: {error}");
-                let outcome = Err(Error::Invalid(text));
+                let outcome = Err(invalid!("cannot start a thread to write the snapshot: {error}"));
                 notifier.send(Notice::SnapshotSaved { path, is_asked_for, moment, outcome });
             }
         }

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::bodies::Points;
-use crate::base::cells::CellCounts;
-use crate::base::edit::{EditKind, SelectedBody};
+use crate::base::{CellCounts, EditKind, Points, SelectedBody};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
 

@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use super::frame::Frame;
 use super::messages::{Command, Notice, Notifier};
 use super::worker;
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::engine::Engine;
 
 /// Handle to a simulation that runs on its own thread. Dropping the handle ends the thread.
@@ -41,7 +41,7 @@ impl Session {
         let worker = std::thread::Builder::new()
             .name("simulation".to_owned())
             .spawn(body)
-            .map_err(|error| Error::Invalid(format!("cannot start the simulation's thread: {error}")))?;
+            .map_err(|error| invalid!("cannot start the simulation's thread: {error}"))?;
         let has_new_frame = false;
         Ok(Self { commands, frames, notices, has_new_frame, worker: Some(worker), has_failed: false })
     }
@@ -78,9 +78,7 @@ impl Session {
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));
         if !self.has_failed && self.worker.as_ref().is_some_and(JoinHandle::is_finished) {
             self.has_failed = true;
-            notices.push(Notice::Failed(Error::Invalid(
-                "the simulation's thread ended unexpectedly".to_owned(),
-            )));
+            notices.push(Notice::Failed(invalid!("the simulation's thread ended unexpectedly")));
         }
         notices
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 
@@ -84,7 +84,7 @@ impl State {
         match self {
             State::Building(probe) => match probe.recv() {
                 Ok(probe) => Ok(State::Timing(Box::new(probe?))),
-                Err(_) => Err(Error::Invalid("the measurement ended unexpectedly".to_owned())),
+                Err(_) => Err(invalid!("the measurement ended unexpectedly")),
             },
             State::Timing(mut probe) => Ok(match probe.turn()? {
                 true => State::Timing(probe),

@@ -6,14 +6,9 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
-use crate::base::bodies::Points;
-use crate::base::edit::{Attractor, Edit};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
+use crate::base::{Attractor, Edit, Error, Points, Result, Stroke};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
-use crate::engine::snapshot::Snapshot;
-use crate::engine::tuning::{Study, Trial};
+use crate::engine::{Config, Snapshot, Study, Trial};
 
 /// Commands from the window to the simulation's thread.
 #[derive(Debug)]

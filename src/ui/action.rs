@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use egui::{Rect, Response};
 
-use crate::base::edit::Edit;
-use crate::base::error::{Error, Result};
-use crate::base::params::{Choice, choice};
-use crate::engine::tuning::Study;
+use crate::base::{Choice, Edit, Result, choice, invalid};
+use crate::engine::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 
@@ -43,9 +41,9 @@ impl ChartFormat {
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
-        format.map(|(format, _)| *format).ok_or_else(|| {
-            Error::Invalid(format!("--plot {}: the file name must end in .png or .csv", path.display()))
-        })
+        format
+            .map(|(format, _)| *format)
+            .ok_or_else(|| invalid!("--plot {}: the file name must end in .png or .csv", path.display()))
     }
 }
 

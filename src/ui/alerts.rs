@@ -2,8 +2,7 @@
 
 use super::dialogs::{Dialogs, Message};
 use super::toasts::Toasts;
-use crate::base::edit::EditKind;
-use crate::base::error::Error;
+use crate::base::{EditKind, Error};
 use crate::session::Stats;
 
 /// Title of the dialog shown when an edited kernel does not build or run.

@@ -7,17 +7,13 @@ use super::fields::Fields;
 use super::jump;
 use super::model::Model;
 use super::widgets::{folded, shortcut_button, title, with_help};
-use crate::base::cells::{CellCounts, MOST_BOXES};
-use crate::base::format;
-use crate::base::look::Look;
-use crate::base::params::{ParamValues, Params};
+use crate::base::{CellCounts, Look, MOST_BOXES, ParamValues, Params, format};
 
 /// Keys of the settings that only variants with a tree use.
 const OF_TREES: &[&str] = &["cells", "cells_depth"];
 /// Reason why the settings of the tree's cells are disabled.
 const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
 
-/// Shows the Appearance section of the panel.
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { recipe, stats, .. } = *model;
     let look = &mut *model.look;

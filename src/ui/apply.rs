@@ -6,8 +6,7 @@ use super::files::Purpose;
 use super::interface::Ui;
 use super::model::Model;
 use super::playback;
-use crate::base::look;
-use crate::base::params::{self, ParamValue, ParamValues};
+use crate::base::{ParamValue, ParamValues, look, params};
 use crate::export::chart::Chart;
 use crate::modes::MODES;
 
@@ -15,9 +14,9 @@ impl Ui {
     /// Performs an action on the user interface or the model. Returns the action left for the window, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
-            self.alerts.say(
-                "Not possible while a film is being recorded. Press F9 to stop recording and save the film.",
-            );
+            let text =
+                "Not possible while a film is being recorded. Press F9 to stop recording and save the film.";
+            self.alerts.say(text);
             return None;
         }
         model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();

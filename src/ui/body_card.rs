@@ -7,10 +7,7 @@ use super::model::Model;
 use super::numbers::live_number;
 use super::theme;
 use super::widgets::{button, shortcut_button};
-use crate::base::bodies::FINITE_LIMIT;
-use crate::base::cells::{MOST_BOXES, WalkCounts};
-use crate::base::edit::{Edit, SelectedBody};
-use crate::base::format;
+use crate::base::{Edit, FINITE_LIMIT, MOST_BOXES, SelectedBody, WalkCounts, format};
 
 /// Shows the selected body's properties in a card, if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
@@ -71,20 +68,14 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
         ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
         ui.end_row();
     };
-    let length = |v: [f64; 3]| format::significant(v.iter().map(|c| c * c).sum::<f64>().sqrt(), 4);
+    let length = |v: [f64; 3]| format::significant(glam::DVec3::from(v).length(), 4);
     row("Speed", length(selected.velocity.map(f64::from)), "Magnitude of the velocity, |v|, in scene units");
     let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
     row("Position", position, "x, y and z, in scene units");
-    row(
-        "Acceleration",
-        length(selected.acceleration),
-        "Acceleration due to gravity, |a|, computed in double precision",
-    );
-    row(
-        "Energy",
-        format::significant(selected.energy, 4),
-        "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity",
-    );
+    let help = "Acceleration due to gravity, |a|, computed in double precision";
+    row("Acceleration", length(selected.acceleration), help);
+    let help = "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity";
+    row("Energy", format::significant(selected.energy, 4), help);
 }
 
 /// Shows the counts of the tree walk that computes the selected body's acceleration, in the colours of the cells.
@@ -98,12 +89,9 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
         ui.label(value).on_hover_text(&help);
         ui.end_row();
     };
-    row(
-        "Cells opened",
-        walk.opened,
-        opened,
-        "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours",
-    );
+    let help =
+        "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours";
+    row("Cells opened", walk.opened, opened, help);
     row("Cells taken", walk.taken, taken, "Cells of the tree that acted as a whole, instead of their bodies");
     row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
 }

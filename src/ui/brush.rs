@@ -5,10 +5,9 @@ use super::model::Model;
 use super::numbers::slider_row;
 use super::widgets::{labelled_checkbox, note, row};
 use super::{keys, theme, tools};
-use crate::base::params::Scale;
-use crate::engine::config::Config;
+use crate::base::Scale;
+use crate::engine::Config;
 
-/// State of the brush that paints obstacles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Brush {
     /// Whether dragging over the picture paints obstacles.

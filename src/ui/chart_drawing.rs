@@ -8,7 +8,7 @@ use egui_plot::{AxisHints, GridMark, Plot, PlotBounds};
 use super::theme;
 use super::widgets::small;
 use crate::base::format;
-use crate::engine::tuning::Trial;
+use crate::engine::Trial;
 use crate::export::chart::{Axis, Chart, Line};
 use crate::modes::Variant;
 
@@ -36,20 +36,24 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     let mut unit = chart.unit();
     unit[..1].make_ascii_uppercase();
     let title = format!("{unit} by {}", chart.axis.title(things));
-    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
     let bodies = chart.bodies().map(|bodies| format!("{} {things}", format::count(bodies as u64)));
     let driver = (!chart.driver.is_empty()).then(|| format!("driver {}", chart.driver));
     let (mode, scene, device) = (chart.info.name.to_owned(), chart.scene.clone(), chart.device.clone());
     let words = [Some(mode), Some(scene), bodies, Some(device), driver];
     let subject = words.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    ui.add(Label::new(small(ui, subject)).truncate());
+    heading(ui, title, subject);
     let lines = chart.lines();
     legend(ui, lines.iter().map(|line| (line.index, line.variant)));
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows a chart's legend above the axes, where it does not cover any data. A variant is given with its index in the
-/// mode's list of variants.
+/// Shows the title of a chart, and the subject of its measurements.
+pub(super) fn heading(ui: &mut egui::Ui, title: String, subject: String) {
+    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
+    ui.add(Label::new(small(ui, subject)).truncate());
+}
+
+/// Shows a legend above the axes, where it hides no data. Each variant has its index in the mode's list.
 pub(super) fn legend(ui: &mut egui::Ui, lines: impl Iterator<Item = (usize, &'static Variant)>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -108,20 +112,21 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
     show_nearest(ui, chart, &shown.response, &markers);
 }
 
+/// Returns a titled axis with a label at every mark: `whole_marks` and `log_marks` space the marks widely enough.
+pub(super) fn hints(ui: &egui::Ui, axis: egui_plot::Axis, title: impl Into<String>) -> AxisHints<'static> {
+    let title = RichText::new(title).color(theme::of(ui).weak);
+    AxisHints::new(axis).label(title).label_spacing(Rangef::new(0.0, 1.0))
+}
+
 /// Returns an empty plot with the axes of `chart`; `x` is the range of the x axis.
 fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> {
     let axis = chart.axis;
     let width = f64::from(ui.available_width() - SPEED_WIDTH);
     let digits = number(axis, *x.end()).log10().floor() + 2.5;
     let every = (digits * DIGIT_WIDTH / width * (x.end() - x.start())).ceil();
-    let weak = theme::of(ui).weak;
-    let hints = |axis, title: String| {
-        // Every mark gets a label: `whole_marks` and `log_marks` space the marks widely enough.
-        AxisHints::new(axis).label(RichText::new(title).color(weak)).label_spacing(Rangef::new(0.0, 1.0))
-    };
-    let x_axis = hints(egui_plot::Axis::X, axis.title(chart.info.work.things))
+    let x_axis = hints(ui, egui_plot::Axis::X, axis.title(chart.info.work.things))
         .formatter(move |mark, _| format::count(number(axis, mark.value).round() as u64));
-    let y_axis = hints(egui_plot::Axis::Y, chart.unit()).formatter(log_text).min_thickness(SPEED_WIDTH);
+    let y_axis = hints(ui, egui_plot::Axis::Y, chart.unit()).formatter(log_text).min_thickness(SPEED_WIDTH);
     Plot::new("plot")
         .sense(Sense::hover())
         .show_x(false)
@@ -186,8 +191,7 @@ fn extent(points: impl Iterator<Item = [f64; 2]>) -> Option<[[f64; 2]; 2]> {
         .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
 }
 
-/// Adds a margin to the range of a logarithmic axis. The axis spans at least [`MIN_DECADES`], so that nearly equal values
-/// look nearly equal.
+/// Adds a margin to a logarithmic range, to at least [`MIN_DECADES`], so that nearly equal values look nearly equal.
 fn log_range([low, high]: [f64; 2]) -> RangeInclusive<f64> {
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
     low - margin..=high + margin

@@ -6,8 +6,8 @@ use super::action::{Action, ChartFormat, Collector};
 use super::chart_drawing::draw;
 use super::overlay;
 use super::widgets::{button, small};
-use crate::base::params::Choice;
-use crate::engine::tuning::Trial;
+use crate::base::Choice;
+use crate::engine::Trial;
 use crate::export::chart::Chart;
 
 /// Progress and results of the current or most recent speed measurement.
@@ -31,7 +31,6 @@ impl Measurement {
     }
 }
 
-/// Shows the chart window while it is open.
 pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut Collector) {
     let Measurement { running, chart: Some(chart), is_open, saved } = measurement else { return };
     let window = overlay::window_beside(ctx, "Chart", is_open, 620.0);

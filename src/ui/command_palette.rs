@@ -6,7 +6,7 @@ use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 use super::action::{Action, Collector};
 use super::palette_entries::{Entry, found};
 use super::theme;
-use crate::engine::config::Config;
+use crate::engine::Config;
 
 /// Maximum number of entries that the command palette shows without scrolling.
 const LINES: usize = 12;

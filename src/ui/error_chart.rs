@@ -1,11 +1,12 @@
 //! Drawing of charts of error against speed, in picture files.
 
-use egui::{Align2, FontId, Label, Rangef, RichText, Sense, vec2};
-use egui_plot::{AxisHints, GridMark, Plot, PlotBounds};
+use egui::{Align2, FontId, Rangef, Sense, vec2};
+use egui_plot::{GridMark, Plot, PlotBounds};
 
-use super::chart_drawing::{GRID_FADES, SPEED_WIDTH, legend, log_bounds, log_marks, log_text, marker};
+use super::chart_drawing::{
+    GRID_FADES, SPEED_WIDTH, heading, hints, legend, log_bounds, log_marks, log_text, marker,
+};
 use super::theme;
-use super::widgets::small;
 use crate::base::format;
 use crate::export::error_chart::{ErrorChart, ErrorPoint};
 
@@ -16,11 +17,10 @@ const LABEL: egui::Vec2 = vec2(7.0, 3.0);
 pub(super) fn draw(ui: &mut egui::Ui, chart: &ErrorChart, height: f32) {
     let top = ui.cursor().top();
     let title = format!("Steps/s by error, for several values of {}", chart.key);
-    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
     let ErrorChart { info, bodies, scene, device, driver, .. } = chart;
     let (bodies, things) = (format::count(*bodies as u64), info.work.things);
     let subject = format!("{} · {scene} · {bodies} {things} · {device} · driver {driver}", info.name);
-    ui.add(Label::new(small(ui, subject)).truncate());
+    heading(ui, title, subject);
     let lines = chart.lines();
     legend(ui, lines.iter().map(|(index, variant, _)| (*index, *variant)));
     let points = || lines.iter().flat_map(|(index, _, points)| points.iter().map(|point| (*index, *point)));
@@ -28,16 +28,12 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &ErrorChart, height: f32) {
     // Leaves room for the label of the last point.
     let x = *x.start()..=x.end() + 0.06 * (x.end() - x.start());
 
-    let weak = theme::of(ui).weak;
-    let hints = |axis, title: &str| {
-        AxisHints::new(axis).label(RichText::new(title).color(weak)).label_spacing(Rangef::new(0.0, 1.0))
-    };
     let error_text = |mark: GridMark, range: &_| match log_text(mark, range).is_empty() {
         true => String::new(),
         false => format!("{:.0e}", 10f64.powf(mark.value)),
     };
-    let x_axis = hints(egui_plot::Axis::X, "relative error (root mean square)").formatter(error_text);
-    let y_axis = hints(egui_plot::Axis::Y, "steps/s").formatter(log_text).min_thickness(SPEED_WIDTH);
+    let x_axis = hints(ui, egui_plot::Axis::X, "relative error (root mean square)").formatter(error_text);
+    let y_axis = hints(ui, egui_plot::Axis::Y, "steps/s").formatter(log_text).min_thickness(SPEED_WIDTH);
     let plot = Plot::new("errors")
         .height(height - (ui.cursor().top() - top))
         .sense(Sense::hover())

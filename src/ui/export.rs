@@ -6,7 +6,7 @@ use super::action::{Action, Collector};
 use super::jump;
 use super::numbers::number;
 use super::widgets::{Chip, button, chips, folded, resettable, row, shortcut_button, title};
-use crate::base::params::{Choice, Opt};
+use crate::base::{Choice, Opt};
 use crate::export::film::{Format, MOST_SIDE, RATES};
 
 /// Maximum length of a film, in seconds.
@@ -77,7 +77,6 @@ impl Export {
         FilmPlan { format, frames, rate, size }
     }
 
-    /// Shows the Export section of the panel.
     pub(super) fn show(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         ui.add_space(10.0);
         let unfolds = jump::target(ui.ctx()).is_some_and(|key| SETTINGS.iter().any(|(own, _)| *own == key));
@@ -166,9 +165,9 @@ impl Export {
                     let share = done as f32 / frames.max(1) as f32;
                     let bar = ProgressBar::new(share).desired_width(220.0);
                     let bar = ui.add(bar.text(format!("{done} of {frames} frames")));
-                    bar.on_hover_text(
-                        "The simulation waits until each frame is drawn, so that the film plays smoothly",
-                    );
+                    let help =
+                        "The simulation waits until each frame is drawn, so that the film plays smoothly";
+                    bar.on_hover_text(help);
                     end_buttons(ui, out, " at foot");
                 });
             });

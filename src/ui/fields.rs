@@ -8,7 +8,7 @@ use super::action::Collector;
 use super::numbers::slider_row;
 use super::swatches;
 use super::widgets::{Chip, chips, labelled_checkbox, note, resettable};
-use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
+use crate::base::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
 
 /// A [`Visitor`] that shows a row for each parameter, with a control that changes its value.
 pub(super) struct Fields<'a> {

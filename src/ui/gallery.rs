@@ -7,7 +7,7 @@ use egui::{Button, ColorImage, Image, Sense, TextureHandle, TextureOptions, vec2
 use super::action::{Action, Collector};
 use super::theme;
 use super::widgets::{heading, small};
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::modes::{MODES, ModeInfo};
 use crate::scene::Scene;
 

@@ -36,9 +36,8 @@ pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
         });
         ui.add_space(8.0);
         ui.set_max_width(width);
-        ui.label(small(
-            ui,
-            "Point at a control to see a description. Double-click a label or a slider to reset the value.",
-        ));
+        let hint =
+            "Point at a control to see a description. Double-click a label or a slider to reset the value.";
+        ui.label(small(ui, hint));
     });
 }

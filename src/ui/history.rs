@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use glam::DVec3;
+
 use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
@@ -21,6 +23,11 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
+/// Explanation of the energy drift.
+pub(super) const ENERGY_HELP: &str = "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved";
+/// Explanation of the momentum, without a final full stop.
+pub(super) const MOMENTUM_HELP: &str = "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction";
+
 /// Number of entries at the start of [`QUANTITIES`] that come from [`Stats::diagnostics`], measured only now and then.
 const DIAGNOSTICS: usize = 5;
 
@@ -29,7 +36,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "energy_drift",
         label: "Energy drift",
-        help: "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved",
+        help: ENERGY_HELP,
         value: |stats, _| stats.energy_drift,
     },
     Quantity {
@@ -41,14 +48,14 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "momentum",
         label: "Momentum",
-        help: "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction",
+        help: MOMENTUM_HELP,
         value: |stats, _| momentum_share(stats),
     },
     Quantity {
         key: "angular_momentum",
         label: "Angular momentum",
         help: "Total angular momentum about the origin, |Σ m·x×v|, in scene units",
-        value: |stats, _| Some(length(with_momentum(stats)?.angular_momentum)),
+        value: |stats, _| Some(DVec3::from(with_momentum(stats)?.angular_momentum).length()),
     },
     Quantity {
         key: "reynolds",
@@ -82,11 +89,7 @@ fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
 /// Returns the total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|, or `None` if it is unknown or nothing moves.
 pub(super) fn momentum_share(stats: &Stats) -> Option<f64> {
     let sums = with_momentum(stats)?;
-    (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
-}
-
-fn length(v: [f64; 3]) -> f64 {
-    v.iter().map(|c| c * c).sum::<f64>().sqrt()
+    (sums.momentum_scale > 0.0).then(|| DVec3::from(sums.momentum).length() / sums.momentum_scale)
 }
 
 /// Values of all plotted quantities at one moment.

@@ -17,7 +17,7 @@ use super::mode_memory::ModeMemory;
 use super::model::Model;
 use super::plots::Plots;
 use super::{body_card, help, jump, overlay, panel, theme, tools};
-use crate::base::look::{self, Look};
+use crate::base::{Look, look};
 
 /// Result of showing one frame of the user interface.
 #[derive(Debug)]

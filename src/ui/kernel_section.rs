@@ -11,8 +11,7 @@ use super::numbers::auto_number;
 use super::widgets::{auto_row, button, folded, heading, labelled_checkbox, note, row, shortcut_button};
 use super::{playback, theme};
 use crate::base::format;
-use crate::engine::config::Config;
-use crate::engine::tuning::{Study, Trial};
+use crate::engine::{Config, Study, Trial};
 use crate::export::chart::Chart;
 use crate::modes::Recipe;
 
@@ -65,12 +64,8 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let info = config.mode.info();
     let in_use = info.variant(stats.variant);
     let options: Vec<_> = info.variants.iter().map(|it| (it, it.name.to_owned(), it.summary)).collect();
-    let texts = (
-        "variant",
-        "Variant",
-        "Version of the kernel. All versions compute the same step in different ways; slowest first",
-    );
-    auto_row(ui, out, texts, &options, (&mut config.variant, in_use));
+    let help = "Version of the kernel. All versions compute the same step in different ways; slowest first";
+    auto_row(ui, out, ("variant", "Variant", help), &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
         note(ui, variant.summary);
     }
@@ -197,10 +192,6 @@ fn fastest(ui: &mut egui::Ui, chart: &Chart) {
     let (tried, knobs) = (trials.len(), recipe.words());
     let knobs = if knobs.is_empty() { knobs } else { format!(", {knobs}") };
     let name = variant.name;
-    note(
-        ui,
-        &format!(
-            "Fastest of {tried} measurements: {name} with work-group size {work_group}{knobs}: {speed} for {bodies} {things}"
-        ),
-    );
+    let settings = format!("{name} with work-group size {work_group}{knobs}");
+    note(ui, &format!("Fastest of {tried} measurements: {settings}: {speed} for {bodies} {things}"));
 }

@@ -1,6 +1,6 @@
 //! Remembers the settings of each simulation mode while another mode is selected.
 
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::modes::ModeInfo;
 
 /// Saved settings of the simulation modes that are not selected.
@@ -27,8 +27,7 @@ impl ModeMemory {
         self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
     }
 
-    /// Replaces `config` with `next`, which was read from a file. Settings that are not part of a scene, such as `devices`,
-    /// keep their values.
+    /// Replaces `config` with `next` from a file, except settings that are not part of a scene, such as `devices`.
     pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select(next.mode.info(), config);
         let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;

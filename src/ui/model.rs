@@ -1,9 +1,9 @@
 //! The data that the user interface shows and edits.
 
 use super::action::Tool;
-use crate::base::look::Look;
+use crate::base::Look;
 use crate::compute::DeviceInfo;
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::modes::Recipe;
 use crate::session::Stats;
 

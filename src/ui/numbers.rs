@@ -8,8 +8,7 @@ use egui::{DragValue, PointerButton, Response, Slider};
 use super::action::Collector;
 use super::widgets::{Chip, chip, resettable, with_help};
 use super::{jump, theme};
-use crate::base::format;
-use crate::base::params::Scale;
+use crate::base::{Scale, format};
 
 /// Shows a number field labelled by `label`. A typed number takes effect on Enter or when the field loses the focus.
 pub(super) fn number(

@@ -6,7 +6,7 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
 
 use super::action::{Action, Collector};
-use super::history::momentum_share;
+use super::history::{ENERGY_HELP, MOMENTUM_HELP, momentum_share};
 use super::model::Model;
 use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
@@ -245,34 +245,26 @@ fn speed(model: &Model) -> Vec<Row> {
         false => String::new(),
     };
     let limit = stats.share_of_limit().map_or(UNKNOWN.to_owned(), |share| format!("{:.0} %", 100.0 * share));
+    let step_help = "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; the rest of the time it waits";
+    let draw_help = "Time to upload the frame's data to OpenGL and to draw the frame";
     vec![
         row("Frame rate", frames, "Frames drawn per second"),
         row("Step rate", steps, "Simulation steps per second of real time"),
-        row(
-            "Step on device",
-            milliseconds(stats.device_ms_per_step) + &busy,
-            "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; the rest of the time it waits",
-        ),
+        row("Step on device", milliseconds(stats.device_ms_per_step) + &busy, step_help),
         row("Share of peak", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
-        row(
-            "Upload + draw",
-            milliseconds(window.upload_ms + window.draw_ms),
-            "Time to upload the frame's data to OpenGL and to draw the frame",
-        ),
+        row("Upload + draw", milliseconds(window.upload_ms + window.draw_ms), draw_help),
     ]
 }
 
 fn setup(model: &Model) -> Vec<Row> {
     let Model { config, stats, device, .. } = model;
     let label = config.mode.info().work.label.0;
+    let variant = format!("{} · {}", stats.variant, stats.work_group);
+    let help = "Name of the kernel variant in use, and its work-group size: the number of work-items that run together";
     vec![
         row(label, format::count(stats.bodies as u64), "Number of bodies or cells in this simulation"),
-        row(
-            "Variant",
-            format!("{} · {}", stats.variant, stats.work_group),
-            "Name of the kernel variant in use, and its work-group size: the number of work-items that run together",
-        ),
+        row("Variant", variant, help),
         row("Device", device.name.as_str(), "Device that computes the steps"),
     ]
 }
@@ -287,30 +279,22 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let alarm = in_use.map_or(f64::INFINITY, |recipe| mode.alarm(&recipe));
     let worries = stats.relative_error.is_some_and(|error| error > alarm);
     let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
-    let help = format!(
-        "{help} The number is the root mean square; it is a warning above {}.{}",
-        accuracy::text(Some(alarm)),
-        spread.unwrap_or_default()
-    );
+    let (alarm, spread) = (accuracy::text(Some(alarm)), spread.unwrap_or_default());
+    let help = format!("{help} The number is the root mean square; it is a warning above {alarm}.{spread}");
     let mut rows = vec![row(label, accuracy::text(stats.relative_error), help.clone()).warns(worries)];
     if let Some(SampleErrors { p99: Some(p99), max, .. }) = stats.errors {
         let [p99, max] = [p99, max].map(|error| accuracy::text(Some(error)));
         rows.push(row("99 % below · largest", format!("{p99} · {max}"), help));
     }
     if mode.conserves_energy() {
-        rows.push(row(
-            "Energy drift",
-            stats.energy_drift.map_or(UNKNOWN.to_owned(), |drift| format!("{drift:+.2e}")),
-            "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved",
-        ));
+        let drift = stats.energy_drift.map_or(UNKNOWN.to_owned(), |drift| format!("{drift:+.2e}"));
+        rows.push(row("Energy drift", drift, ENERGY_HELP));
     }
     let Some(diagnostics) = &stats.diagnostics else { return rows };
     if mode.info().work.shows_momentum {
-        rows.push(row(
-            "Momentum",
-            format!("{:.2e}", momentum_share(stats).unwrap_or(0.0)),
-            "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction. Without outside forces it is constant",
-        ));
+        let share = format!("{:.2e}", momentum_share(stats).unwrap_or(0.0));
+        let help = format!("{MOMENTUM_HELP}. Without outside forces it is constant");
+        rows.push(row("Momentum", share, help));
     }
     // The sparkline already shows its reading with a separate label.
     let drawn = mode.info().series.as_ref().map(|series| series.key);
@@ -344,11 +328,11 @@ fn two_columns(
 fn devices(model: &Model) -> Vec<Row> {
     let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
         return match model.config.devices.len() {
-            2.. => vec![row(
-                "Devices",
-                format!("{}: first device only", model.stats.variant),
-                "This kernel variant cannot run on several devices: the first device computes everything",
-            )],
+            2.. => {
+                let help =
+                    "This kernel variant cannot run on several devices: the first device computes everything";
+                vec![row("Devices", format!("{}: first device only", model.stats.variant), help)]
+            }
             _ => Vec::new(),
         };
     };
@@ -360,17 +344,12 @@ fn devices(model: &Model) -> Vec<Row> {
         let label = format!("{} {}", member.index, shorten(&member.device));
         two_columns(label, (&share, &milliseconds(member.step_ms)), (help, tone))
     }));
-    rows.push(row(
-        "Exchange",
-        milliseconds(*exchange_ms),
-        "Time per step to exchange results between the devices, after the slowest device has finished its share",
-    ));
+    let help = "Time per step to exchange results between the devices, after the slowest device has finished its share";
+    rows.push(row("Exchange", milliseconds(*exchange_ms), help));
     let percent = if *efficiency > 0.0 { format!("{:.0} %", 100.0 * efficiency) } else { UNKNOWN.to_owned() };
-    rows.push(row(
-        "Efficiency",
-        percent,
-        "Speed of all devices together, divided by the sum of the speeds that each device reaches alone",
-    ));
+    let help =
+        "Speed of all devices together, divided by the sum of the speeds that each device reaches alone";
+    rows.push(row("Efficiency", percent, help));
     rows
 }
 
@@ -396,11 +375,10 @@ fn warnings(ui: &mut egui::Ui, model: &Model) {
     }
     if model.stats.nonfinite > 0 {
         let things = model.config.mode.info().work.things;
-        let text =
-            format!("{} {things} excluded: values not finite", format::count(model.stats.nonfinite as u64));
-        ui.label(RichText::new(text).color(colour)).on_hover_text(
-            "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
-        );
+        let count = format::count(model.stats.nonfinite as u64);
+        let text = RichText::new(format!("{count} {things} excluded: values not finite")).color(colour);
+        let help = "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.";
+        ui.label(text).on_hover_text(help);
     }
 }
 

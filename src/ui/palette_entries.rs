@@ -5,10 +5,8 @@ use std::ops::RangeInclusive;
 use super::action::Action;
 use super::export;
 use super::keys::CONTROLS;
-use crate::base::look::Look;
-use crate::base::params::{Info, Opt, Params, Scale, Visitor};
-use crate::engine::config::Config;
-use crate::engine::tuning::Study;
+use crate::base::{Info, Look, Opt, Params, Scale, Visitor};
+use crate::engine::{Config, Study};
 use crate::modes::MODES;
 
 /// Search synonyms: typing a word of a pair's second text also finds entries that contain the first text.

@@ -13,7 +13,7 @@ use super::model::Model;
 use super::numbers::auto_number;
 use super::widgets::{Chip, checkbox, chips, heading, note, row, shortcut_button, with_help};
 use super::{appearance, jump, kernel_section, keys, playback, theme};
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::modes::MODES;
 
 /// Exclusive upper bound on the seeds that the "New seed" button draws, so that the numbers stay short.

@@ -8,7 +8,7 @@ use super::numbers::live_number;
 use super::widgets::{button, checkbox, heading, tooltip, with_help};
 use super::{keys, theme};
 use crate::base::format;
-use crate::engine::config::Config;
+use crate::engine::Config;
 
 /// Maximum number of steps per frame that the user can choose.
 pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;

@@ -13,7 +13,6 @@ use super::{overlay, theme};
 use crate::base::format;
 
 const COLUMNS: usize = 2;
-/// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
 /// Relative change in a plot's zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
@@ -205,13 +204,6 @@ fn title(ui: &mut egui::Ui, quantity: &Quantity, last: Option<f64>, has_differen
             ui.label(small(ui, "relative to the axis centre"));
         }
     });
-    tooltip(title.response, || match has_differences {
-        true => {
-            format!(
-                "{}\n\nAxis labels with a sign are relative to the value at the centre of the axis",
-                quantity.help
-            )
-        }
-        false => quantity.help.to_owned(),
-    });
+    let note = "\n\nAxis labels with a sign are relative to the value at the centre of the axis";
+    tooltip(title.response, || quantity.help.to_owned() + if has_differences { note } else { "" });
 }

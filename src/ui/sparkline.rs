@@ -7,7 +7,6 @@ use super::theme;
 use super::widgets::{small, tooltip};
 use crate::base::format;
 
-/// Height of the sparkline, in points.
 const HEIGHT: f32 = 44.0;
 
 /// Shows a small chart of the values that the simulation mode has reported, one per step, if any.

@@ -5,8 +5,7 @@ use egui::{Color32, CornerRadius, Mesh, Sense, Stroke, StrokeKind, WidgetInfo, W
 use super::action::Collector;
 use super::widgets::tooltip;
 use super::{jump, theme};
-use crate::base::look::Palette;
-use crate::base::params::{Choice, Opt};
+use crate::base::{Choice, Opt, Palette};
 
 /// Number of colour steps in a palette's swatch.
 const STEPS: usize = 12;

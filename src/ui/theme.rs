@@ -82,12 +82,10 @@ pub(super) fn veil(ui: &egui::Ui) -> egui::Frame {
     egui::Frame::NONE.fill(colours.surface.gamma_multiply(colours.veil)).corner_radius(8)
 }
 
-/// Returns the colours of `ui`'s theme.
 pub(super) fn of(ui: &egui::Ui) -> &'static Colours {
     colours(ui.visuals().dark_mode)
 }
 
-/// Returns the colours of `ctx`'s theme.
 pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }

@@ -9,7 +9,7 @@ use super::model::{Markers, Model, ToolSettings};
 use super::numbers::slider_row;
 use super::widgets::{Chip, chips, small, with_help};
 use super::{keys, theme};
-use crate::base::params::Scale;
+use crate::base::Scale;
 use crate::session::Stats;
 
 /// Preferred width of the toolbar, in points.
@@ -85,6 +85,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 /// Shows the setting of the selected mouse tool, and a hint on how to use the tool.
 fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &mut Collector) {
     let usual = ToolSettings::default();
+    let strength_help = "How strongly the mouse attracts or repels bodies while the simulation runs.";
     let (texts, values, range, hint) = match tools.tool {
         Tool::Look => return,
         Tool::Launch => (
@@ -95,11 +96,7 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
              a cluster, Escape cancels.",
         ),
         Tool::Attract => (
-            (
-                "pull strength",
-                "Strength",
-                "How strongly the mouse attracts or repels bodies while the simulation runs.",
-            ),
+            ("pull strength", "Strength", strength_help),
             (&mut tools.strength, usual.strength),
             0.05..=20.0,
             match is_paused {

@@ -180,8 +180,7 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// Shows a row with a chip for `auto` and one for each option (value, name, tooltip). If `auto` is selected, `chosen` is
-/// `None`. Returns whether the user made a choice.
+/// Shows chips for `auto` (`chosen` is `None`) and for options (value, name, tooltip). Returns whether one was chosen.
 pub(super) fn auto_row<T: Copy + PartialEq>(
     ui: &mut egui::Ui,
     out: &mut Collector,

@@ -8,15 +8,13 @@ use glium::{Program, uniform};
 
 use super::fill::{fill, smooth, surface, texture};
 use super::opengl::{fade, source};
-use crate::base::bodies::Shape;
-use crate::base::error::Result;
+use crate::base::{Result, Shape};
 
 /// Number of downscaled pictures that make up the bloom; each has half the width and height of the previous one.
 const LEVELS: usize = 6;
 /// Fraction of the light in each downscaled picture that comes from the next smaller picture.
 const SPREAD: f32 = 0.66;
 
-/// Computes bloom: the glow around the bright areas of a picture.
 pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
@@ -26,7 +24,6 @@ pub(super) struct Bloom {
 }
 
 impl Bloom {
-    /// Compiles the bloom shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),

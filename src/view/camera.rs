@@ -8,7 +8,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use glam::{Mat4, Vec3};
 
 use super::framing;
-use crate::base::bodies::{Points, Shape};
+use crate::base::{Points, Shape};
 
 /// A camera that orbits a target: position, direction and field of view.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]

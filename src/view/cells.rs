@@ -12,12 +12,10 @@ use glium::{DrawParameters, Program, Rect, Surface, VertexBuffer, implement_vert
 use super::camera::Camera;
 use super::fill::pixels;
 use super::opengl::{OVER, graphics, scale, source};
-use crate::base::cells::{self, Corners};
-use crate::base::error::Result;
+use crate::base::{Corners, Result, cells};
 
 /// Half the width of a line in pixels, for a picture of the height `opengl::REFERENCE_HEIGHT`.
 const WIDTH: f32 = 0.6;
-/// Number of edges of a box.
 const EDGES: u16 = 12;
 
 /// Vertex that holds a box and its role, a number that `shaders/cells.vert` explains.
@@ -30,7 +28,6 @@ struct Cell {
 }
 implement_vertex!(Cell, low, high, role);
 
-/// Draws the cells of a tree.
 pub(super) struct Cells {
     context: Rc<Context>,
     program: Program,
@@ -43,7 +40,6 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Compiles the shaders for the cells.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let edge = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
         let corners: Vec<u16> = (0..EDGES).flat_map(edge).collect();

@@ -12,9 +12,7 @@ use glium::uniforms::Sampler;
 
 use super::fill::pixels;
 use super::opengl::graphics;
-use crate::base::bodies::Points;
-use crate::base::error::{Error, Result};
-use crate::base::look::Palette;
+use crate::base::{Error, Palette, Points, Result};
 
 /// Vertex that holds the position and size `(x, y, z, w)` of a body, as in [`Points::positions`].
 #[repr(C)]
@@ -61,7 +59,6 @@ pub(super) struct Cloud {
 }
 
 impl Cloud {
-    /// Creates a cloud without bodies.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let palette = palette_texture(context, Palette::Dusk)?;
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
@@ -75,10 +72,9 @@ impl Cloud {
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
-            return Err(Error::Graphics(format!(
-                "the simulation sent {count} positions but {} colour values",
-                points.values.len()
-            )));
+            let values = points.values.len();
+            let text = format!("the simulation sent {count} positions but {values} colour values");
+            return Err(Error::Graphics(text));
         }
         let same = len(&self.buffers) == count;
         std::mem::swap(&mut self.buffers, &mut self.spare);

@@ -8,7 +8,7 @@ use glium::{Program, uniform};
 
 use super::fill::{fill, pixels, surface, texture};
 use super::opengl::source;
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Side length, in pixels, of the blocks that the first pass of the brightness measurement sums up.
 const FIRST: u32 = 8;
@@ -25,7 +25,6 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Compiles the shaders that measure brightness.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),

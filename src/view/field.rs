@@ -11,10 +11,8 @@ use super::camera::Camera;
 use super::cloud::{Cloud, followed};
 use super::fill::{fill, pixels};
 use super::opengl::{BACKGROUND, graphics, source};
-use crate::base::error::Result;
-use crate::base::flow::{Image, Tones};
+use crate::base::{Image, Result, Tones};
 
-/// Image of a fluid flow, drawn behind the tracer particles.
 pub(super) struct Field {
     context: Rc<Context>,
     program: Program,
@@ -26,7 +24,6 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Compiles the shaders for the image of a flow.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let program = source!("field", "fill").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })

@@ -11,7 +11,7 @@ use glium::vertex::EmptyVertexAttributes;
 use glium::{Blend, DrawParameters, Program, Rect, Surface};
 
 use super::opengl::graphics;
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Runs a shader program for every pixel of `area`, or of the whole surface if `area` is `None`.
 pub(super) fn fill(

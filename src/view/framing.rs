@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
+use crate::base::{FINITE_LIMIT, Points, Shape};
 
 /// Minimum fraction of the bodies that the camera must show.
 const SHARE: f64 = 0.9;

@@ -10,15 +10,13 @@ use glium::{Program, Rect, Surface, uniform};
 use super::camera::Camera;
 use super::fill::{fill, pixels};
 use super::opengl::{OVER, source};
-use crate::base::error::Result;
+use crate::base::Result;
 
-/// Draws the coordinate axes, and a grid in the plane z = 0.
 pub(super) struct Grid {
     program: Program,
 }
 
 impl Grid {
-    /// Compiles the shaders for the grid.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("grid", "fill").compile(context)? })
     }

@@ -9,7 +9,7 @@ use glium::{Program, Rect, Surface, uniform};
 
 use super::fill;
 use super::opengl::{PREMULTIPLIED, source};
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// A transparent picture, such as the panel, that is drawn over a surface of the same size.
 pub struct Layer {
@@ -19,7 +19,6 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Compiles the shader that draws a layer, and creates a layer of one pixel.
     pub(crate) fn new(context: &Rc<Context>) -> Result<Self> {
         let program = source!("layer", "fill").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: Self::texture(context, (1, 1))? })

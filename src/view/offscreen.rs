@@ -17,8 +17,9 @@ use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
 use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 
+use super::fill;
 use super::opengl::graphics;
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// An offscreen picture: a texture to draw into instead of a window, in any OpenGL context.
 pub struct Canvas {
@@ -76,8 +77,7 @@ impl Canvas {
         &self,
         draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>,
     ) -> Result<RawPicture> {
-        let mut surface =
-            SimpleFrameBuffer::new(&self.context, &self.texture).map_err(graphics("draw into a texture"))?;
+        let mut surface = fill::surface(&self.context, &self.texture)?;
         draw(&mut surface)?;
         let read: RawImage2d<'_, u8> = self.texture.read();
         let pixels = RgbaImage::from_raw(read.width, read.height, read.data.into_owned());

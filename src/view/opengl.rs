@@ -10,7 +10,7 @@ use glium::uniforms::Uniforms;
 use glium::vertex::MultiVerticesSource;
 use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor as Factor, Program, Surface};
 
-use crate::base::error::{Error, Result};
+use crate::base::{Error, Result};
 
 /// Background colour in sRGB, from 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];

@@ -3,7 +3,7 @@
 use glam::{Vec3, Vec4Swizzles};
 
 use super::camera::Camera;
-use crate::base::bodies::{Points, Shape};
+use crate::base::{Points, Shape};
 
 /// Maximum distance between a click and the body that it selects, in viewport heights.
 const REACH: f32 = 0.03;

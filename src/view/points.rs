@@ -8,17 +8,14 @@ use glium::{DrawParameters, Program, Surface, uniform};
 use super::camera::Camera;
 use super::cloud::Cloud;
 use super::opengl::{ADD, draw_sprites, scale, source};
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result};
 
-/// Draws bodies as soft glows.
 pub(super) struct Glow {
     program: Program,
     typical_mass: f32,
 }
 
 impl Glow {
-    /// Compiles the shaders that draw bodies as glows.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }

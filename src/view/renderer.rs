@@ -9,9 +9,7 @@ use glium::{Rect, Surface};
 use super::camera::Camera;
 use super::opengl::{is_software, scale};
 use super::{bloom, cells, cloud, exposure, field, grid, points, spheres, stars, target, trails};
-use crate::base::bodies::{Points, Shape};
-use crate::base::error::Result;
-use crate::base::look::{self, Look};
+use crate::base::{Look, Points, Result, Shape, look};
 
 /// Weight of the bloom at full strength, relative to the light of the bodies.
 const BLOOM: f32 = 4.0;

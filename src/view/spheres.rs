@@ -9,20 +9,17 @@ use glium::{Blend, Depth, DrawParameters, Program, Surface, VertexBuffer, unifor
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result};
 
 /// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
 const LEAST_RADIUS: f32 = 0.75;
 
-/// Draws the bodies and the planet as balls.
 pub(super) struct Spheres {
     program: Program,
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
 
 impl Spheres {
-    /// Compiles the shaders for balls.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let geometry = Some(include_str!("../../shaders/spheres.geom"));
         let source = Source { geometry, ..source!("spheres") };

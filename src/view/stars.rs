@@ -8,7 +8,7 @@ use glium::{DrawParameters, Program, Surface, VertexBuffer, implement_vertex, un
 
 use super::camera::Camera;
 use super::opengl::{ADD, draw_sprites, graphics, source};
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Number of stars in the whole sky; about 400 are in view at a time.
 const COUNT: usize = 3000;
@@ -23,14 +23,12 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// Draws faint background stars.
 pub(super) struct Stars {
     program: Program,
     all: VertexBuffer<Star>,
 }
 
 impl Stars {
-    /// Compiles the shaders for the stars.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate memory for the stars"))?;
         Ok(Self { program: source!("stars").compile(context)?, all })

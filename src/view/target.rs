@@ -9,8 +9,7 @@ use glium::{Program, Rect, Surface, uniform};
 
 use super::fill::{self, pixels, smooth, texture};
 use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
-use crate::base::bodies::Shape;
-use crate::base::error::Result;
+use crate::base::{Result, Shape};
 
 /// Texture that collects light, and the programs that turn the light into a picture. For glows, RGB holds the colours
 /// weighted by light, and alpha holds the sum of the light. For balls, RGB holds the light, and alpha holds the coverage.
@@ -24,7 +23,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Compiles the shaders for tone mapping, and creates a target of one pixel.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let programs = |source: Source| -> Result<_> {
             Ok([source.compile(context)?, source.compile_with(context, "#define BLOOM\n")?])

@@ -14,9 +14,7 @@ use glium::{Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::opengl::{ADD, graphics, source};
-use crate::base::bodies::Shape;
-use crate::base::error::Result;
-use crate::base::look::Look;
+use crate::base::{Look, Result, Shape};
 
 /// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
@@ -32,7 +30,6 @@ unsafe impl TextureBufferContent for Body {
     }
 }
 
-/// Draws the trails of moving bodies.
 pub(super) struct Trails {
     context: Rc<Context>,
     program: Program,
@@ -59,7 +56,6 @@ struct Past {
 }
 
 impl Trails {
-    /// Compiles the shaders for trails.
     pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
         let pieces = PIECES[usize::from(is_software)];
         let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
@@ -70,7 +66,6 @@ impl Trails {
         Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
 
-    /// Discards all trails.
     pub(super) fn forget(&mut self) {
         self.past = None;
     }
@@ -104,7 +99,6 @@ impl Trails {
         Ok(())
     }
 
-    /// Returns whether there are too many bodies to draw trails.
     pub(super) fn are_too_many(&self, bodies: usize) -> bool {
         bodies > self.pieces
     }

@@ -1,7 +1,6 @@
 //! The hardware limits of a device, which `bench` compares measured speeds with.
 
-use crate::base::error::Result;
-use crate::base::format;
+use crate::base::{Result, format};
 use crate::compute::{Device, Probe, Roofline};
 use crate::engine::Resolved;
 use crate::modes::{Busy, ModeInfo};

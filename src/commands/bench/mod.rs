@@ -9,11 +9,9 @@ pub(super) mod variants;
 use std::time::Instant;
 
 use super::options::{ladders, no_scene, set_mode};
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::cli::Bench;
-use crate::engine::Engine;
-use crate::engine::config::Config;
-use crate::engine::tuned::Tuned;
+use crate::engine::{Config, Engine, Tuned};
 use crate::modes::{ModeInfo, Variant};
 
 /// Returns the modes to measure, each with its kernel variants: the modes that have the scene of `--scene`, if given.
@@ -24,16 +22,15 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
     subjects.retain(|(info, _)| info.scene(name).is_some());
     let (info, _) = subjects.first().ok_or_else(|| no_scene(name, (asked.len() == 1).then(|| asked[0])))?;
     match info.scene(name).and_then(|scene| scene.bodies) {
-        Some(fixed) => Err(Error::Invalid(format!(
-            "the scene {name} has exactly {fixed} {}; bench needs a scene of any size",
-            info.work.things
-        ))),
+        Some(fixed) => {
+            let things = info.work.things;
+            Err(invalid!("the scene {name} has exactly {fixed} {things}; bench needs a scene of any size"))
+        }
         None => Ok(subjects),
     }
 }
 
-/// Returns the configuration to measure for a mode: its scene called `scene`, or its first scene, with the parameters `set`
-/// and `auto` for all other settings.
+/// Returns the configuration to measure: the scene `scene`, or else the mode's first, and the parameters `set`.
 fn configuration(
     scene: Option<&str>,
     set: &[String],
@@ -75,7 +72,6 @@ fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
 /// An engine to benchmark, and its timings so far.
 struct Lap {
     engine: Engine,
-    /// Number of steps per timing.
     steps: u32,
     seconds: Vec<f64>,
 }

@@ -5,15 +5,14 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::{Lap, configuration, subjects, time_in_turn, warm_up};
-use crate::base::error::{Error, Result};
+use crate::base::{Result, invalid};
 use crate::cli::Bench;
 use crate::commands::devices::{edits, note_cache};
 use crate::commands::launch::tuned;
 use crate::commands::options::{join, knobs, one_each, several_values};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{self, Devices};
-use crate::engine::config::Config;
-use crate::engine::{Engine, Resolved, device_recipes};
+use crate::engine::{Config, Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SampleErrors, choose};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
@@ -61,9 +60,9 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     if let Some(&most) = counts.last().filter(|&&most| most > found.len()) {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
         let count = found.len();
-        return Err(Error::Invalid(format!(
+        return Err(invalid!(
             "--devices {most}: there are only {count} devices to choose from: {names}; to use other devices, add --among"
-        )));
+        ));
     }
     let all = Devices::all(found)?;
     all.set_edits(edits(&args.subject.kernels)?);

@@ -1,13 +1,11 @@
 //! A list of values for one parameter, such as `--set opening=0.001,0.002`, which `bench` measures one after the other.
 
-use crate::base::error::{Error, Result};
-use crate::base::params::ParamValue;
+use crate::base::{ParamValue, Result, invalid};
 use crate::modes::{Mode, ModeInfo, Variant};
 
 /// A parameter of a mode, and the values to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sweep {
-    /// Name of the parameter.
     pub(super) key: String,
     /// Values to measure, as the user wrote them.
     values: Vec<String>,
@@ -24,9 +22,9 @@ impl Sweep {
             .cloned()
             .partition(|word| word.split_once('=').is_some_and(|it| it.1.contains(',')));
         if let [first, second, ..] = &lists[..] {
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "--set {first} {second}: give a list of values for one parameter, and one value for each other"
-            )));
+            ));
         }
         let sweep = lists.iter().filter_map(|word| word.split_once('=')).next().map(|(key, values)| Self {
             key: key.trim().to_owned(),
@@ -46,16 +44,15 @@ impl Sweep {
         let chosen = names(all().map(|(_, variant)| variant.name).collect());
         let is_user = |variant: &&Variant| variant.own_params.contains(&self.key.as_str());
         let users = ladders.iter().flat_map(|(info, _)| info.variants).filter(is_user);
-        Err(Error::Invalid(format!(
+        Err(invalid!(
             "--set {}={}: the kernels of {chosen} do not use this parameter; add --variant {}",
             self.key,
             self.values.join(","),
             names(users.map(|variant| variant.name).collect())
-        )))
+        ))
     }
 
-    /// Returns what to add to `--set` for each measurement of `variant`: one assignment for each value, or nothing for a
-    /// variant that does not use the parameter and is measured once.
+    /// Returns what each measurement of `variant` adds to `--set`: a value, or nothing if it ignores the parameter.
     pub(super) fn assignments(&self, info: &ModeInfo, variant: &Variant) -> Vec<Option<String>> {
         match info.uses(variant, &self.key) {
             true => self.values.iter().map(|value| Some(format!("{}={value}", self.key))).collect(),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::cli::Bench;
 use crate::commands::devices::open;
 use crate::commands::launch::tuned;
@@ -11,11 +11,8 @@ use crate::commands::options::{modes_for, set_mode};
 use crate::commands::progress::bar;
 use crate::commands::report::{print_json, speed};
 use crate::compute::Device;
-use crate::engine::Resolved;
-use crate::engine::config::Config;
-use crate::engine::tuned::Tuned;
-use crate::engine::tuning::{self, Study, Trial};
-use crate::modes::ModeInfo;
+use crate::engine::{Config, Resolved, Study, Trial, Tuned, tuning};
+use crate::modes::{ModeInfo, Recipe, Variant};
 
 pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let device = open(&args.subject)?;
@@ -52,13 +49,10 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         if let (false, Some(path)) = (args.json, Tuned::path()) {
             let Resolved { bodies, recipe } =
                 Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
+            let Recipe { variant, work_group, .. } = recipe;
+            let (tried, name, words, path) = (trials.len(), variant.name, recipe.words(), path.display());
             println!(
-                "measured {} settings; for about {bodies} bodies, `auto` now uses the variant {} with work-group size {} {} (saved in {})",
-                trials.len(),
-                recipe.variant.name,
-                recipe.work_group,
-                recipe.words(),
-                path.display()
+                "measured {tried} settings; for about {bodies} bodies, `auto` now uses the variant {name} with work-group size {work_group} {words} (saved in {path})"
             );
         }
     }
@@ -75,12 +69,8 @@ fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     let outcome = Study::Tune.run(device, config, &mut |share, trial| {
         trials.push(*trial);
         bar.set_position((share * 1000.0) as u64);
-        bar.set_message(format!(
-            "{} settings measured, last: {} {}",
-            trials.len(),
-            trial.recipe.variant.name,
-            trial.recipe.words()
-        ));
+        let (tried, name, words) = (trials.len(), trial.recipe.variant.name, trial.recipe.words());
+        bar.set_message(format!("{tried} settings measured, last: {name} {words}"));
         ControlFlow::Continue(())
     });
     bar.finish_and_clear();
@@ -90,12 +80,9 @@ fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
 
 fn print(info: &'static ModeInfo, trial: &Trial) {
     let Trial { recipe, bodies, pairs_per_second, .. } = trial;
-    let speed = speed(info, *pairs_per_second);
-    let words = recipe.words();
-    println!(
-        "{:<10} {:<10} {bodies:>8} {:>10}  {speed}  {words}",
-        info.name, recipe.variant.name, recipe.work_group
-    );
+    let Recipe { variant: Variant { name, .. }, work_group, .. } = recipe;
+    let (mode, speed, words) = (info.name, speed(info, *pairs_per_second), recipe.words());
+    println!("{mode:<10} {name:<10} {bodies:>8} {work_group:>10}  {speed}  {words}");
 }
 
 fn row(info: &'static ModeInfo, trial: &Trial) -> serde_json::Value {

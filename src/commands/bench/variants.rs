@@ -8,19 +8,15 @@ use serde::Serialize;
 use super::limits::Limits;
 use super::sweep::Sweep;
 use super::{Lap, configuration, subjects, time_in_turn, warm_up};
-use crate::base::error::{Error, Result};
-use crate::base::files::OutputFile;
-use crate::base::params::{ParamValue, product};
+use crate::base::params::product;
+use crate::base::{Error, OutputFile, ParamValue, Result};
 use crate::cli::Bench;
 use crate::commands::devices::{edited, open};
 use crate::commands::launch::tuned;
 use crate::commands::options::{Trials, knobs};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{Device, DeviceInfo};
-use crate::engine::config::Config;
-use crate::engine::tuned::Tuned;
-use crate::engine::tuning::Trial;
-use crate::engine::{Engine, Resolved};
+use crate::engine::{Config, Engine, Resolved, Trial, Tuned};
 use crate::export::chart::{Axis, Chart};
 use crate::export::error_chart::{ErrorChart, ErrorPoint};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SAMPLE, SampleErrors, choose};
@@ -30,8 +26,7 @@ use crate::ui::ChartFormat;
 /// Smallest number of bodies to measure for a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of body pairs or grid cells computed to find a kernel's error, if more bodies than [`LEAST_SAMPLE`] are
-/// measured; takes about a quarter of a second.
+/// Maximum number of pairs or cells computed for the error of more than [`LEAST_SAMPLE`] bodies, for a quarter second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.

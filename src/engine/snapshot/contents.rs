@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::state::State;
+use crate::base::State;
 use crate::engine::config::Config;
 use crate::modes::Extra;
 

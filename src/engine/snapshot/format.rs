@@ -30,8 +30,7 @@ use flate2::write::ZlibEncoder;
 use super::contents::{Snapshot, Summary};
 use super::manifest::Manifest;
 use super::room::{MOST_BYTES, Room};
-use crate::base::error::{Error, Result};
-use crate::base::files::{self, OutputFile};
+use crate::base::{Error, OutputFile, Result, files, invalid};
 
 /// Version of the snapshot file format, incremented whenever older programs can no longer read new files.
 pub const VERSION: u16 = 1;
@@ -91,20 +90,15 @@ impl Snapshot {
 
 /// Adds the file's path to the beginning of an error message.
 pub(super) fn in_file(path: &Path, error: &Error) -> Error {
-    Error::Invalid(format!("{}: {error}", path.display()))
-}
-
-pub(super) fn wrong(what: impl Into<String>) -> Error {
-    Error::Invalid(what.into())
+    invalid!("{}: {error}", path.display())
 }
 
 /// Encodes a snapshot in the file format. The uncompressed length must not exceed `most` bytes.
 pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     let (manifest, lists) = Manifest::of(snapshot)?;
-    let text =
-        toml::to_string(&manifest).map_err(|error| wrong(format!("cannot write the snapshot: {error}")))?;
+    let text = toml::to_string(&manifest).map_err(|error| invalid!("cannot write the snapshot: {error}"))?;
     let length = 4 + text.len() as u64 + lists.iter().map(|(_, list)| list.len() as u64).sum::<u64>();
-    let too_many = || wrong(format!("the snapshot would be too large: {length} bytes"));
+    let too_many = || invalid!("the snapshot would be too large: {length} bytes");
     if length > most {
         return Err(too_many());
     }
@@ -115,7 +109,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
         let mut parts = start.into_iter().chain(lists.iter().map(|(_, list)| &**list));
         let written = parts.try_for_each(|part| encoder.write_all(part)).and_then(|()| encoder.finish());
         // Writing to memory does not fail.
-        written.map_err(|error| wrong(error.to_string()))
+        written.map_err(|error| invalid!("{error}"))
     };
     // Checks that the encoded snapshot can be read again.
     let check = |body: &[u8]| {
@@ -149,10 +143,10 @@ struct Header {
 impl Header {
     fn read(input: &mut impl Read, file: u64, most: u64) -> Result<Self> {
         let mut bytes = Vec::with_capacity(HEADER);
-        let cut_off = || wrong("the snapshot is incomplete: the end of the file is missing");
+        let cut_off = || invalid!("the snapshot is incomplete: the end of the file is missing");
         input.take(HEADER as u64).read_to_end(&mut bytes).map_err(|_| cut_off())?;
         if !bytes.starts_with(MAGIC) {
-            return Err(wrong("this file is not a gravitile snapshot"));
+            return Err(invalid!("this file is not a gravitile snapshot"));
         }
         let number = |from: usize, to: usize| -> Result<u64> {
             let bytes = bytes.get(from..to).ok_or_else(cut_off)?;
@@ -160,21 +154,21 @@ impl Header {
         };
         let version = number(MAGIC.len(), HEAD)?;
         if version != u64::from(VERSION) {
-            return Err(wrong(format!(
+            return Err(invalid!(
                 "the snapshot has version {version}, but this program reads only version {VERSION}"
-            )));
+            ));
         }
         let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
         let packed = file.checked_sub(HEADER as u64).ok_or_else(cut_off)?;
         if length > most {
-            return Err(wrong(format!("the snapshot is too large: {length} bytes when unpacked")));
+            return Err(invalid!("the snapshot is too large: {length} bytes when unpacked"));
         }
         let room = Room { packed };
         match room.holds(length) {
             true => Ok(Self { crc, length, room }),
-            false => Err(wrong(format!(
+            false => Err(invalid!(
                 "the snapshot is damaged or incomplete: {packed} compressed bytes cannot contain the {length} bytes stated in its header"
-            ))),
+            )),
         }
     }
 }
@@ -195,26 +189,26 @@ fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
 /// Decodes a snapshot from a file of `file` bytes. The uncompressed length must not exceed `most` bytes.
 pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Result<Snapshot> {
     let Header { crc, length, room } = Header::read(&mut input, file, most)?;
-    let io = |error: std::io::Error| wrong(format!("the snapshot cannot be read: {error}"));
+    let io = |error: std::io::Error| invalid!("the snapshot cannot be read: {error}");
     input.seek(SeekFrom::Start(COVERED as u64)).map_err(io)?;
     if checksum(&mut input).map_err(io)? != crc {
-        return Err(wrong("the snapshot is damaged: its checksum does not match"));
+        return Err(invalid!("the snapshot is damaged: its checksum does not match"));
     }
     input.seek(SeekFrom::Start(HEADER as u64)).map_err(io)?;
     let mut body = ZlibDecoder::new(BufReader::new(input));
     let (manifest, count) = read_manifest(&mut body, room)?;
     let lists = manifest.check_lists(room)?;
     if 4 + count + lists != length {
-        return Err(wrong(format!(
+        return Err(invalid!(
             "the snapshot is damaged or incomplete: it contains {} bytes, but its header states {length}",
             4 + count + lists
-        )));
+        ));
     }
     let snapshot = manifest.read_snapshot(&mut body)?;
     // Reading to the end also checks zlib's checksum.
     let ends = body.read(&mut [0]).is_ok_and(|read| read == 0);
     if !ends || !body.into_inner().fill_buf().is_ok_and(|rest| rest.is_empty()) {
-        return Err(wrong(
+        return Err(invalid!(
             "the snapshot is damaged: its unpacked size differs from the size stated in its header",
         ));
     }
@@ -223,22 +217,22 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
 
 /// Decompresses the manifest, and returns it along with its length in bytes.
 fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
-    let cut_off = |_| wrong("the snapshot is damaged: its description cannot be unpacked");
+    let cut_off = |_| invalid!("the snapshot is damaged: its description cannot be unpacked");
     let mut count = [0; 4];
     body.read_exact(&mut count).map_err(cut_off)?;
     let count = u64::from(u32::from_le_bytes(count));
     if count > room.manifest() {
-        return Err(wrong(format!("the snapshot is damaged: its description is too large ({count} bytes)")));
+        return Err(invalid!("the snapshot is damaged: its description is too large ({count} bytes)"));
     }
     let mut text = Vec::new();
     // Memory grows with the data read so far, not with the stated length, which may be wrong.
     body.take(count).read_to_end(&mut text).map_err(cut_off)?;
     if text.len() as u64 != count {
-        return Err(wrong("the snapshot is damaged: the end of its description is missing"));
+        return Err(invalid!("the snapshot is damaged: the end of its description is missing"));
     }
     let text = String::from_utf8(text)
-        .map_err(|_| wrong("the snapshot is damaged: its description is not UTF-8 text"))?;
+        .map_err(|_| invalid!("the snapshot is damaged: its description is not UTF-8 text"))?;
     let manifest = files::from_toml(&text)
-        .map_err(|(_, what)| wrong(format!("the snapshot's description is invalid: {what}")))?;
+        .map_err(|(_, what)| invalid!("the snapshot's description is invalid: {what}"))?;
     Ok((manifest, count))
 }

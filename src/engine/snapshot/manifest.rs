@@ -13,11 +13,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::contents::{RecipeRecord, Run, Snapshot, Summary};
 use super::room::Room;
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::error::{Error, Result};
-use crate::base::flow::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls, deviations};
-use crate::base::params;
-use crate::base::state::{Matter, State};
+use crate::base::flow::deviations;
+use crate::base::{
+    Bodies, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, invalid,
+    params,
+};
 use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
 use crate::scene::{self, Origin, Scene, file};
@@ -38,7 +38,6 @@ pub(super) struct Manifest {
 #[derive(Debug, Serialize, Deserialize)]
 struct RunManifest {
     mode: String,
-    /// Name of the scene.
     scene: String,
     title: String,
     /// Text of the scene's file, without bodies and walls; empty for a built-in scene.
@@ -170,7 +169,7 @@ fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
 }
 
 fn wrong(what: impl Into<String>) -> Error {
-    Error::Invalid(format!("the snapshot is invalid: {}", what.into()))
+    invalid!("the snapshot is invalid: {}", what.into())
 }
 
 /// A list of numbers in a snapshot file: its name, and its contents as bytes.
@@ -190,10 +189,9 @@ impl Manifest {
     /// Checks the lengths of all lists against their scenes and the file length. Returns the total length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
-            return Err(wrong(format!(
-                "it contains {} scenes; expected at least one, and at most one for each mode",
-                self.runs.len()
-            )));
+            let count = self.runs.len();
+            let expected = "expected at least one, and at most one for each mode";
+            return Err(wrong(format!("it contains {count} scenes; {expected}")));
         }
         let mut modes = HashSet::new();
         for run in &self.runs {

@@ -8,9 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::contents::{Run, Snapshot};
-use super::format::{self, in_file, wrong};
-use crate::base::error::Result;
-use crate::base::files;
+use super::format::{self, in_file};
+use crate::base::{Result, files, invalid};
 use crate::engine::config::Config;
 use crate::scene::{Scene, file as scene_file};
 
@@ -80,11 +79,11 @@ impl Carried {
     /// Reads the snapshot or the scene that is embedded in a PNG picture.
     pub fn read(png: impl Read + Seek) -> Result<Self> {
         let mut png = BufReader::new(png);
-        let cut_off = |_| wrong("the picture is incomplete: the end of the file is missing");
+        let cut_off = |_| invalid!("the picture is incomplete: the end of the file is missing");
         let mut magic = [0; MAGIC.len()];
         png.read_exact(&mut magic).map_err(cut_off)?;
         if magic != *MAGIC {
-            return Err(wrong("this file is not a PNG picture"));
+            return Err(invalid!("this file is not a PNG picture"));
         }
         loop {
             let mut header = [0; 8];
@@ -92,12 +91,12 @@ impl Carried {
             let (length, name) = header.split_at(4);
             let length = length.iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
             match name {
-                b"IEND" => return Err(wrong("the picture contains no gravitile scene")),
+                b"IEND" => return Err(invalid!("the picture contains no gravitile scene")),
                 name if name == SNAPSHOT || name == SCENE => return carried(name, length, &mut png),
                 name if name.iter().all(u8::is_ascii_alphabetic) => {
                     png.seek_relative(length as i64 + 4).map_err(cut_off)?;
                 }
-                _ => return Err(wrong("the picture is damaged: a PNG chunk has no valid name")),
+                _ => return Err(invalid!("the picture is damaged: a PNG chunk has no valid name")),
             }
         }
     }
@@ -105,22 +104,22 @@ impl Carried {
 
 fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     if length > MOST_CARRIED as u64 {
-        return Err(wrong(format!("the simulation in the picture is too large: {length} bytes")));
+        return Err(invalid!("the simulation in the picture is too large: {length} bytes"));
     }
     let mut data = Vec::new();
     let mut crc = [0; 4];
     let whole = png.take(length).read_to_end(&mut data).is_ok_and(|read| read as u64 == length);
     if !whole || png.read_exact(&mut crc).is_err() {
-        return Err(wrong("the picture is incomplete: the end of the file is missing"));
+        return Err(invalid!("the picture is incomplete: the end of the file is missing"));
     }
     if checksum(name, &data) != u32::from_be_bytes(crc) {
-        return Err(wrong("the data in the picture is damaged: its checksum does not match"));
+        return Err(invalid!("the data in the picture is damaged: its checksum does not match"));
     }
     if name == SNAPSHOT {
         let snapshot = format::decode(Cursor::new(&data), data.len() as u64, MOST_UNPACKED)?;
         return Ok(Carried::Snapshot(Box::new(snapshot)));
     }
-    let text = String::from_utf8(data).map_err(|_| wrong("the scene in the picture is not UTF-8 text"))?;
+    let text = String::from_utf8(data).map_err(|_| invalid!("the scene in the picture is not UTF-8 text"))?;
     Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
 }
 
@@ -130,7 +129,7 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
 /// Returns an error if `png` is not a PNG.
 pub fn embed(png: &[u8], snapshot: &Snapshot) -> Result<(Vec<u8>, Extent)> {
     let end = png.len().checked_sub(END).filter(|_| png.starts_with(MAGIC));
-    let end = end.ok_or_else(|| wrong("the picture is not a PNG"))?;
+    let end = end.ok_or_else(|| invalid!("the picture is not a PNG"))?;
     let (name, data, extent) = payload(snapshot);
     let mut carrier = png[..end].to_vec();
     if extent != Extent::Nothing {

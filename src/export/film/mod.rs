@@ -10,9 +10,7 @@ use std::process::{Child, Command, Stdio};
 use image::{ImageFormat, RgbImage};
 
 use self::palette::Indexed;
-use crate::base::error::{Error, Result};
-use crate::base::files::{Draft, OutputFile};
-use crate::base::params::{Choice, choice};
+use crate::base::{Choice, Draft, Error, OutputFile, Result, choice, invalid};
 
 /// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
@@ -45,11 +43,11 @@ impl Format {
         let extension = path.extension().unwrap_or_default();
         let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
         format.map(|(format, _)| *format).ok_or_else(|| {
-            Error::Invalid(format!(
+            invalid!(
                 "{}: the name of a film must end in .gif, .mp4 or .webm, or in .png for numbered files such as \
                  name-%04d.png",
                 path.display()
-            ))
+            )
         })
     }
 
@@ -58,10 +56,10 @@ impl Format {
         let name = self.name();
         let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {
-            Error::Invalid(format!(
+            invalid!(
                 "{name} needs the program ffmpeg, which does not start ({error}); on Debian and Ubuntu, \
                  run `apt install ffmpeg`. GIF and PNG work without it"
-            ))
+            )
         })?;
         let listed = String::from_utf8_lossy(&output.stdout);
         let has = |encoder: &str| listed.lines().any(|line| line.split_whitespace().nth(1) == Some(encoder));
@@ -78,17 +76,16 @@ impl Format {
         let codec = codecs.iter().copied().find(|codec| has(codec[0]));
         codec.ok_or_else(|| {
             let wanted: Vec<_> = codecs.iter().map(|codec| codec[0]).collect();
-            Error::Invalid(format!(
-                "this ffmpeg cannot write {name}: it lacks the encoders {}; install a full ffmpeg, or choose GIF or \
-                 PNG",
-                wanted.join(", ")
-            ))
+            let wanted = wanted.join(", ");
+            invalid!(
+                "this ffmpeg cannot write {name}: it lacks the encoders {wanted}; install a full ffmpeg, or choose \
+                 GIF or PNG"
+            )
         })
     }
 }
 
-/// A film that is being written. [`Film::finish`] moves the file to its final name. Dropping an unfinished film deletes
-/// the file, but keeps PNG files that were already written.
+/// A film that is being written. Dropping it before [`Film::finish`] deletes the file, but keeps finished PNG files.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,
@@ -120,9 +117,9 @@ impl Film {
         let format = Format::of(path)?;
         if !RATES.contains(&rate) {
             let (least, most) = (RATES.start(), RATES.end());
-            return Err(Error::Invalid(format!(
+            return Err(invalid!(
                 "cannot make a film with {rate} frames per second; choose {least} to {most}"
-            )));
+            ));
         }
         let writer = match format {
             Format::Frames => {
@@ -134,9 +131,7 @@ impl Film {
                 let draft = OutputFile::create(path)?.draft()?;
                 let [width, height] = [size.0, size.1].map(u16::try_from);
                 let (Ok(width), Ok(height)) = (width, height) else {
-                    return Err(Error::Invalid(
-                        "a GIF has at most 65535 × 65535 pixels; choose a smaller size".to_owned(),
-                    ));
+                    return Err(invalid!("a GIF has at most 65535 × 65535 pixels; choose a smaller size"));
                 };
                 let file = BufWriter::new(draft.file()?);
                 let encoder = gif::Encoder::new(file, width, height, &[]);
@@ -157,9 +152,7 @@ impl Film {
     pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
         if picture.dimensions() != self.size {
             let ((w, h), (width, height)) = (picture.dimensions(), self.size);
-            return Err(Error::Invalid(format!(
-                "a picture of {w} × {h} does not fit a film of {width} × {height}"
-            )));
+            return Err(invalid!("a picture of {w} × {h} does not fit a film of {width} × {height}"));
         }
         match &mut self.writer {
             Writer::Frames(pattern, count) => {
@@ -235,7 +228,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
     }
-    let start = |error: std::io::Error| Error::Invalid(format!("cannot start ffmpeg: {error}"));
+    let start = |error: std::io::Error| invalid!("cannot start ffmpeg: {error}");
     let words = tempfile::tempfile().map_err(start)?;
     let mut command = Command::new("ffmpeg");
     command.args(["-hide_banner", "-loglevel", "error", "-nostats", "-y"]);

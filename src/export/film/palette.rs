@@ -14,8 +14,7 @@ const MOST: usize = 256;
 const BITS: u32 = 6;
 /// Exponent of the pixel count in the weight of a shade (group of similar colours); 1 is linear, 0 ignores the count.
 const AREA_EXPONENT: f32 = 0.75;
-/// Fraction of a pixel's colour error that dithering passes on to neighbouring pixels. With 1, small errors in a smooth
-/// area would add up to visible dots.
+/// Fraction of a pixel's colour error that dithering passes on. With 1, small errors would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
 /// Amount added to the brightness (0 to 255) that weights a shade, so that large dark areas keep some palette colours.
 const LEAST_LIGHT: f32 = 8.0;

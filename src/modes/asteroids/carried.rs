@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::substeps::Schedule;
-use crate::base::bodies::{FINITE_LIMIT, is_quarantined};
+use crate::base::{FINITE_LIMIT, is_quarantined};
 use crate::modes::carried::{Checked, each_body, ensure, has};
 use crate::modes::{CarriedList, Carries};
 

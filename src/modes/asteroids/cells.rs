@@ -3,21 +3,19 @@
 use std::ops::Range;
 
 use super::solver::{Advance, ContactPass, Setup, Solver};
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 
 /// Work-group size of the prefix sum; must match `SCAN_GROUP` in `kernels/asteroids/grid.cl`.
 const SCAN_GROUP: usize = 256;
 /// Number of bucket counts that one work-group of the prefix sum processes.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// Width of a cell divided by the largest diameter. It is above 1 so that, despite rounding, touching bodies are always
-/// in the same cell or in neighbouring cells.
+/// Width of a cell divided by the largest diameter: above 1, so that rounding cannot separate touching bodies.
 const SLACK: f32 = 1.01;
 
 /// Approximate cost of a work-item of the collision kernels, in equivalent tests of a pair of bodies.
 const COST: f64 = 64.0;
 
-/// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
 pub(super) struct Cells {
     advance: Advance,
     kernels: [Kernel; 7],
@@ -124,8 +122,7 @@ impl Solver for Cells {
     }
 }
 
-/// Returns bucket strides along y and z that put the 3 × 3 × 3 cells around any position into 27 different buckets.
-/// `buckets` must be a power of two and at least 1024.
+/// Returns bucket strides along y and z that give any 3 × 3 × 3 cells different buckets, of which there are 2ⁿ ≥ 1024.
 fn strides(buckets: u32) -> [u32; 2] {
     let differ = |[p, q]: [u32; 2]| {
         let bucket =
@@ -133,8 +130,7 @@ fn strides(buckets: u32) -> [u32; 2] {
         let cells = (0..27).map(|c| bucket(c % 3, c / 3 % 3, c / 9) % buckets);
         cells.collect::<std::collections::BTreeSet<_>>().len() == 27
     };
-    // Multiples of the golden ratio, as in multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4). The
-    // first candidate almost always works.
+    // Multiples of the golden ratio (Knuth, The Art of Computer Programming 3, 6.4). The first almost always works.
     let golden = |k: f64| (f64::from(buckets) * (k * 0.618_033_988_749_895).fract()) as u32 | 1;
     let tries = (1..).map(|k| [golden(f64::from(k)), golden(f64::from(7 * k + 1))]);
     tries.take(1000).find(|pair| differ(*pair)).unwrap_or([3, 9])

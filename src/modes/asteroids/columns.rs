@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::solver::{Advance, ContactPass, Setup, Solver};
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Assignment;
 

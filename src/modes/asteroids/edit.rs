@@ -2,9 +2,7 @@
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use super::parameters::Asteroids;
-use crate::base::bodies::Bodies;
-use crate::base::edit::{CLUSTER, Edit};
-use crate::base::error::{Error, Result};
+use crate::base::{Bodies, CLUSTER, Edit, Result, invalid};
 use crate::modes::{Extra, edits};
 
 /// Applies a user's edit to the bodies and to the lists of their sizes, masses and contacts.
@@ -29,9 +27,7 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
     if let Edit::Change { mass: Some(0.0), .. } | Edit::Launch(crate::base::edit::Launch { share: 0.0, .. }) =
         edit
     {
-        return Err(Error::Invalid(
-            "the mass of a body must be above 0, since other bodies bounce off it".to_owned(),
-        ));
+        return Err(invalid!("the mass of a body must be above 0, since other bodies bounce off it"));
     }
     let mut list = |name: &str, change: &dyn Fn(&mut Vec<f32>)| extra.get_mut(name).map(change);
     match edit {

@@ -7,11 +7,7 @@ use super::parameters::{Asteroids, Substeps};
 use super::simulation::AsteroidSimulation;
 use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
-use crate::base::bodies::Bodies;
-use crate::base::edit::{Edit, GravitySample};
-use crate::base::error::Result;
-use crate::base::params;
-use crate::base::state::State;
+use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
     DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Start, Variant,
@@ -41,8 +37,7 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Asteroids::default()),
 };
 
-/// Returns the initial states for the command `check`: scenes in which few bodies touch, a box of overlapping bodies
-/// around a planet, and scenes with substeps.
+/// Returns the initial states for `check`: scenes with few contacts, a crowded box around a planet, and substeps.
 fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
     let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
         let mut starts = checks::of_bodies(info, &[scene])?;

@@ -1,7 +1,7 @@
 //! Parameters of asteroids.
 
 use crate::base::params::ChangeEffect::{Rebuild, View};
-use crate::base::params::{Choice, Opt, choice, parameters};
+use crate::base::{Choice, Opt, choice, parameters};
 
 parameters! {
     /// Parameters of the asteroid mode.

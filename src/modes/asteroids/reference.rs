@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use super::parameters::{Asteroids, ContactLaw};
 use super::substeps::{Motion, Schedule};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::GravitySample;
+use crate::base::{Bodies, FINITE_LIMIT, GravitySample};
 
 type Vector = glam::DVec3;
 
@@ -246,8 +245,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// Returns the share of a contact's effect that acts on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), where j is the
-    /// partner, C_i = `own` and C_j = `other`.
+    /// Returns the share of a contact's effect on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), with C = `own` and `other`.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
             (_, f64::INFINITY) => 1.0 / own,
@@ -404,8 +402,7 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the planet's gravitational acceleration and potential at a position. Inside the planet, neither exceeds
-    /// its surface value in magnitude.
+    /// Returns the planet's acceleration and potential at a position; inside the planet, at most those of the surface.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let gm = f64::from(self.g) * f64::from(self.planet_mass);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::simulation::{AsteroidSimulation, Burst, Measurement};
 use super::solver::{ContactPass, SecondPass};
 use super::substeps::Schedule;
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 

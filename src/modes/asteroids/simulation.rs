@@ -7,12 +7,7 @@ use super::parameters::{Asteroids, ContactLaw, Substeps};
 use super::reference::{Step, body, finite, unit_radii};
 use super::solver::{Builder, SecondPass, Setup, Solver};
 use super::substeps::{LONGEST_MOVE, Motion, Schedule};
-use crate::base::bodies::{Bodies, Points, Shape};
-use crate::base::edit::Attractor;
-use crate::base::error::{Error, Result};
-use crate::base::memory::Memory;
-use crate::base::params::{ChangeEffect, Choice};
-use crate::base::state::State;
+use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Memory, Points, Result, Shape, State, invalid};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
@@ -22,7 +17,6 @@ use crate::modes::{
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
-/// Simulation of asteroids on one device.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Asteroids,
@@ -332,9 +326,8 @@ impl Simulation for AsteroidSimulation {
             Buffer::from_slice(self.lane.device(), list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
         let schedule = match extra.get(SUBSTEPS) {
-            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done).ok_or_else(|| {
-                Error::Invalid(format!("the stored numbers of substeps are invalid: {list:?}"))
-            })?,
+            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done)
+                .ok_or_else(|| invalid!("the stored numbers of substeps are invalid: {list:?}"))?,
             None => Schedule::default(),
         };
         (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
@@ -17,8 +17,7 @@ pub(super) trait Solver {
         recipe.items(assignment.own.start)..recipe.items(assignment.own.end)
     }
 
-    /// Queues work-items from the start of `range` in the first pass of a step, without waiting for the device. Returns
-    /// the first work-item that is not queued yet.
+    /// Queues work-items from the start of `range` without waiting. Returns the first that is not queued yet.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
     /// Returns the name of the kernel that runs the second pass of a step.

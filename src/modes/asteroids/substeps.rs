@@ -5,7 +5,7 @@
 //! depends only on step numbers, so dividing a run into bursts does not change its results.
 
 use super::parameters::{Asteroids, Substeps};
-use crate::base::params::Choice;
+use crate::base::Choice;
 
 /// Number of steps between measurements of the bodies' speeds.
 const PERIOD: u32 = 8;
@@ -20,8 +20,7 @@ const LAYER: f64 = 1.0 / 200.0;
 /// Result of measuring the bodies' speeds, from which the number of substeps is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
-    /// Largest ratio of a body's speed to its radius. The speed includes what the planet's gravity could add before the
-    /// next measurement takes effect.
+    /// Largest ratio of a body's speed to its radius, with what gravity may add until the next measurement.
     pub rate: f64,
     /// Whether a body touches the planet or might touch it before the next measurement takes effect.
     pub lands: bool,
@@ -93,8 +92,7 @@ impl<M> Schedule<M> {
         [&own[..], &measured, &params.divided_by()].concat()
     }
 
-    /// Restores a schedule from a list made by [`Schedule::to_list`]. Returns a new schedule if the list was made with
-    /// other parameters, and `None` if the list is not valid.
+    /// Restores a schedule from its list, or a new one if the parameters differ; `None` if the list is not valid.
     pub(super) fn from_list(
         list: &[f32],
         params: &Asteroids,

@@ -7,8 +7,7 @@ use super::shares::Speeds;
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
 /// Number of bursts of steps that a search first runs on all devices, to measure the speed of each.
 const WARM: u32 = 4;
-/// Number of bursts of steps to measure for each number of devices. The fastest counts, because the shares of work are
-/// still settling during the first.
+/// Number of measured bursts for each number of devices. The fastest counts, because shares settle in the first.
 const TRIES: u32 = 3;
 /// Ratio of a predicted step time to the shortest measured one above which a number of devices is not tried.
 const HOPELESS: f64 = 1.25;

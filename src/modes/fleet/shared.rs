@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::Rows;
 use crate::modes::Simulation;
 
@@ -61,8 +61,7 @@ pub(crate) enum Traffic<'a> {
     ToFirst(Rows<'a>),
     /// The devices exchange no data.
     Nothing,
-    /// Each device receives partial sums for its own bodies from every other device. In the buffer `into`, the sums
-    /// from different devices are `stride` bodies apart.
+    /// Each device receives partial sums for its own bodies from all others, `stride` bodies apart in `into`.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
@@ -98,8 +97,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Queues work-items from the start of `range` in a stage, without waiting for the device. Returns the first
-    /// work-item that is not queued yet.
+    /// Queues work-items from the start of `range` without waiting. Returns the first that is not queued yet.
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
     /// Completes a pass over all bodies or grid cells, for example by swapping buffers.

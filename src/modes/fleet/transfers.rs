@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::shared::{Assignment, Need, Plan, SharedSimulation, Traffic};
 use super::simulation::Fleet;
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {

@@ -3,7 +3,7 @@
 
 use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
-use crate::base::error::Result;
+use crate::base::Result;
 
 /// Number of equal parts into which a trial divides a step. The device on trial computes one part.
 const SLIVER: usize = 32;
@@ -25,8 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks, without waiting, the trial runs that decide whether slow devices may share the work, and starts due
-    /// runs. Returns the devices that passed, or `None` if none did.
+    /// Checks and starts trial runs of slow devices, without waiting. Returns the devices that passed, if any.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],

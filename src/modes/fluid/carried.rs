@@ -1,8 +1,7 @@
 //! Lists that a snapshot of a fluid contains in addition to the state, with a check for each list.
 
 use super::grid::{Grid, Layout};
-use crate::base::bodies::FINITE_LIMIT;
-use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
+use crate::base::{FINITE_LIMIT, Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
@@ -16,7 +15,6 @@ pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Name of the list that holds the packed 16-bit cells of the variant `half`; only old snapshots contain it.
 pub(super) const HALVES: &str = "halves";
 
-/// Lists that a snapshot of a fluid contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

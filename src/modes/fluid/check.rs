@@ -3,8 +3,7 @@
 use std::f64::consts::TAU;
 
 use super::parameters::{Collision, Drive, Fluid};
-use crate::base::flow::{Flow, WEIGHTS, Walls};
-use crate::base::params::Choice;
+use crate::base::{Choice, Flow, WEIGHTS, Walls};
 use crate::modes::Start;
 
 /// Grid sizes (columns, rows) for `check`. They cover whole and partial work-groups, and rows shorter than a vector.

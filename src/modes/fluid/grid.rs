@@ -2,8 +2,7 @@
 
 use half::f16;
 
-use crate::base::error::{Error, Result};
-use crate::base::flow::{MAX_CELLS, SPEEDS, Walls};
+use crate::base::{MAX_CELLS, Result, SPEEDS, Walls, invalid};
 use crate::compute::{Arg, KernelSource};
 use crate::modes::kernels::{Define, flags, source};
 
@@ -173,14 +172,10 @@ impl Grid {
 /// Checks that a grid can be simulated: at least 3 × 3 and at most `MAX_CELLS` cells, at least one of them free.
 pub(super) fn check_walls(walls: &Walls) -> Result<()> {
     let Walls { nx, ny, .. } = *walls;
-    let invalid = |what: String| Err(Error::Invalid(what));
     if nx < 3 || ny < 3 || nx.saturating_mul(ny) > MAX_CELLS {
-        invalid(format!(
+        return Err(invalid!(
             "a grid of {nx} × {ny} cells is not possible: it needs at least 3 × 3 and at most {MAX_CELLS} cells in total"
-        ))
-    } else if walls.free() == 0 {
-        invalid("all cells are blocked; leave at least one free".to_owned())
-    } else {
-        Ok(())
+        ));
     }
+    if walls.free() == 0 { Err(invalid!("all cells are blocked; leave at least one free")) } else { Ok(()) }
 }

@@ -6,9 +6,7 @@ use super::parameters::Fluid;
 use super::simulation::FluidSimulation;
 use super::variants::{VARIANTS, auto_variant, steps_of_launch};
 use super::{check, reference};
-use crate::base::error::Result;
-use crate::base::flow::{Flow, SPEEDS};
-use crate::base::state::State;
+use crate::base::{Flow, Result, SPEEDS, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::{
     DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work, fleet,

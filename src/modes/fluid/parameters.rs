@@ -2,9 +2,8 @@
 
 use std::f64::consts::SQRT_2;
 
-use crate::base::flow::MAX_TRACERS;
 use crate::base::params::ChangeEffect::{Rebuild, Reseed, View};
-use crate::base::params::{choice, parameters};
+use crate::base::{MAX_TRACERS, choice, parameters};
 use crate::scene::fluid::files::{ACCEL, DENSITY, OMEGA};
 
 parameters! {
@@ -114,8 +113,7 @@ impl Fluid {
         }
     }
 
-    /// Returns the nominal kinematic viscosity in cells² per step: c²·(1/omega − ½) with c² = 1/3. [`Collision::Les`]
-    /// adds an eddy viscosity to it.
+    /// Returns the viscosity c²·(1/omega − ½) in cells² per step, with c² = 1/3, without the eddy viscosity of `les`.
     pub fn viscosity(&self) -> f64 {
         (2.0 / f64::from(self.omega) - 1.0) / 6.0
     }

@@ -6,10 +6,8 @@ use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::check_walls;
 use super::parameters::{Collision, Colour, Field, Fluid};
 use super::simulation::{Burst, FluidSimulation};
-use crate::base::bodies::{Points, Shape};
-use crate::base::error::Result;
-use crate::base::flow::{Image, SPEEDS, Stroke, Tones, deviations, populations};
-use crate::base::state::State;
+use crate::base::flow::{deviations, populations};
+use crate::base::{Image, Points, Result, SPEEDS, Shape, State, Stroke, Tones};
 use crate::compute::{Arg, Buffer, Lane, Pass, Pending};
 use crate::modes::carried::list;
 use crate::modes::{
@@ -66,8 +64,7 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
-    /// Makes all cells within `radius` cells of any cell in `middles` solid or free. In freed cells, the fluid is at
-    /// rest and usually keeps its density.
+    /// Makes all cells within `radius` cells of `middles` solid or free. In freed cells, the fluid is at rest.
     ///
     /// # Errors
     /// Returns an error if no free cell would remain or if the device fails.
@@ -285,24 +282,17 @@ impl Simulation for FluidSimulation {
             let reynolds = self.params.reynolds(mean, self.walls.length);
             readings.push(Reading::new("reynolds", nominal("Reynolds number", "Nominal Reynolds number"), reynolds).help("Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow."));
             if is_turbulent {
-                readings.push(
-                    Reading::new(
-                        "effective_reynolds",
-                        "Effective Reynolds number",
-                        reynolds * self.params.viscosity() / viscosity,
-                    )
-                    .help("Mean speed × the scene's length / the mean effective viscosity."),
-                );
+                let effective = reynolds * self.params.viscosity() / viscosity;
+                let help = "Mean speed × the scene's length / the mean effective viscosity.";
+                let name = "Effective Reynolds number";
+                readings.push(Reading::new("effective_reynolds", name, effective).help(help));
             }
-            readings.push(
-                Reading::new("mean_speed", "Mean speed", mean)
-                    .help("Mean speed over the free cells, in cells per step."),
-            );
+            let help = "Mean speed over the free cells, in cells per step.";
+            readings.push(Reading::new("mean_speed", "Mean speed", mean).help(help));
         }
-        readings.push(
-            Reading::new("viscosity", nominal("Viscosity", "Nominal viscosity"), self.params.viscosity())
-                .help("Viscosity given by the relaxation ω: (2/ω − 1)/6, in cells² per step."),
-        );
+        let name = nominal("Viscosity", "Nominal viscosity");
+        let help = "Viscosity given by the relaxation ω: (2/ω − 1)/6, in cells² per step.";
+        readings.push(Reading::new("viscosity", name, self.params.viscosity()).help(help));
         if is_turbulent {
             readings.extend([
                 Reading::new("effective_viscosity", "Mean effective viscosity", viscosity).help("Nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step."),

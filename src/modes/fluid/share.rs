@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::carried::SERIES;
 use super::simulation::{Burst, FluidSimulation, MOVE_STEPS, Share};
 use super::variants::cells_of_group;
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 

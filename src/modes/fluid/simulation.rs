@@ -4,8 +4,7 @@ use super::carried::SERIES;
 use super::grid::{CELL, GRID, Grid, check_walls};
 use super::parameters::{Collision, Drive, Fluid};
 use super::variants::{Stages, cells_of_group, steps_of_launch};
-use crate::base::error::{Error, Result};
-use crate::base::flow::{Flow, Walls};
+use crate::base::{Flow, Result, Walls, invalid};
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
 use crate::modes::{Cursor, Define, PackedPoints, Recipe, Reduction, flags, source, sources};
 
@@ -108,11 +107,10 @@ impl FluidSimulation {
         let most = device.info.max_alloc_bytes.min(device.info.memory_bytes / 3);
         if bytes > most {
             let (nx, ny, name) = (walls.nx, walls.ny, recipe.variant.name);
-            let text = format!(
+            return Err(invalid!(
                 "{name} needs two buffers of {bytes} bytes for {nx} × {ny} cells; {} allows {most} bytes per buffer. Reduce the number of cells",
                 device.info.name
-            );
-            return Err(Error::Invalid(text));
+            ));
         }
         // The work-group size limits the width, and the number of cells of a work-group limits the steps per launch.
         let recipe = recipe

@@ -1,7 +1,7 @@
 //! Kernel variants of the fluid.
 
 use super::grid::Layout;
-use crate::base::flow::SPEEDS;
+use crate::base::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
@@ -49,8 +49,7 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Defaults for the fluid variants. A work-group covers a rectangle of cells and adds up their speeds in local memory,
-/// using one float per work-item.
+/// Defaults of the variants. A work-group sums the speeds of a rectangle of cells in local memory, a float each.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),

@@ -1,8 +1,6 @@
 //! Lists that a snapshot of gravity contains in addition to the state, with a check for each list.
 
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::Edit;
-use crate::base::error::{Error, Result};
+use crate::base::{Bodies, Edit, FINITE_LIMIT, Result, invalid};
 use crate::modes::CarriedList;
 use crate::modes::carried::{Checked, each_body, ensure, has};
 
@@ -10,7 +8,6 @@ use crate::modes::carried::{Checked, each_body, ensure, has};
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
-/// Lists that a snapshot of gravity contains in addition to the state, each with the function that checks it.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,
@@ -66,14 +63,10 @@ pub(super) const LAST_SIZES: &str = "tree_accelerations";
 /// on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
-/// Updates the low parts (rounding errors) after an edit that changed the number of bodies from `before` to `after`. A
-/// velocity that the user set has no low part.
+/// Updates the low parts (rounding errors) after an edit. A velocity that the user set has no low part.
 pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
-        return Err(Error::Invalid(format!(
-            "the data {LOW_PARTS} does not contain the expected {} numbers",
-            8 * before
-        )));
+        return Err(invalid!("the data {LOW_PARTS} does not contain the expected {} numbers", 8 * before));
     }
     let velocities = low.split_off(4 * before);
     let mut rows = [std::mem::take(low), velocities];

@@ -7,11 +7,7 @@ use super::solver::Setup;
 use super::step::{FORCE, planes};
 use super::tree;
 use super::variants::{VARIANTS, auto_bodies, auto_variant};
-use crate::base::bodies::Bodies;
-use crate::base::edit::{Edit, GravitySample};
-use crate::base::error::Result;
-use crate::base::params::Choice;
-use crate::base::state::State;
+use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
     DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Simulation, Variant,

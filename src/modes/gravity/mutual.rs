@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::solver::{ForcePass, Setup, Solver, program};
 use super::step::{FORCE, step_defines};
-use crate::base::bodies::Bodies;
-use crate::base::error::Result;
+use crate::base::{Bodies, Result};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, sources};
 

@@ -1,7 +1,7 @@
 //! Parameters of gravity.
 
 use crate::base::params::ChangeEffect::{Rebuild, View};
-use crate::base::params::{choice, parameters};
+use crate::base::{choice, parameters};
 
 parameters! {
     /// The parameters of the gravity mode.
@@ -96,8 +96,7 @@ choice! {
 }
 
 impl Accuracy {
-    /// Returns the largest value of the parameter `opening` for which the error of the tree's forces is small enough, as
-    /// measured with the built-in scenes; `None` if no value is.
+    /// Returns the largest `opening` with small enough errors in the built-in scenes, or `None` if there is none.
     pub(super) fn max_opening(self) -> Option<f32> {
         match self {
             Self::Exact => None,

@@ -1,8 +1,7 @@
 //! Reference implementation of gravity in f64, with which kernel results are compared.
 
 use super::parameters::{Gravity, Integrator, OUTER, Softening};
-use crate::base::bodies::{Bodies, FINITE_LIMIT};
-use crate::base::edit::GravitySample;
+use crate::base::{Bodies, FINITE_LIMIT, GravitySample};
 use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
@@ -99,8 +98,7 @@ impl Gravity {
         self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
-    /// Applies `step` to the position and velocity of each body, and moves bodies onto the plane z = 0 if `flat` is
-    /// set. Excludes bodies whose values are no longer finite.
+    /// Applies `step` to each position and velocity, keeps a `flat` system flat, and excludes non-finite bodies.
     fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
         for i in 0..bodies.len() {
             let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));

@@ -6,7 +6,7 @@ use super::parameters::Colour;
 use super::simulation::{Burst, GravitySimulation, Known};
 use super::solver::ForcePass;
 use super::step::planes;
-use crate::base::error::Result;
+use crate::base::Result;
 use crate::compute::{Arg, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 

@@ -4,12 +4,9 @@ use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, PotentialPass, Setup, Solver, TreePass, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
-use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::edit::Attractor;
-use crate::base::error::Result;
-use crate::base::params::{ChangeEffect, Choice};
-use crate::base::state::State;
+use crate::base::{
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, Points, Result, Shape, State,
+};
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
@@ -33,8 +30,7 @@ pub(super) struct GravitySimulation {
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities; if the parameter `compensated` is on, followed by the rounding errors of positions and velocities.
     pub(super) v: Buffer<[f32; 4]>,
-    /// Acceleration of each body; the fourth number is the body's largest energy error in a step so far (`missed` in
-    /// `kernels/gravity/force.cl`).
+    /// Acceleration of each body, and its largest energy error in a step (`missed` in `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
     /// Kinetic energy plus |potential energy|, first measured with the current parameters; `None` until then.
     energy_scale: Option<f64>,
@@ -120,8 +116,7 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Returns whether pass number `pass` of a burst evaluates forces, and its coefficients. Only the drift that opens
-    /// a burst of kick–drift–kick steps needs no forces.
+    /// Returns whether a pass evaluates forces (all but a drift that opens a burst), and its coefficients.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use super::parameters::{Gravity, Softening};
 use super::step::{Step, step_defines};
-use crate::base::bodies::Bodies;
-use crate::base::cells::{CellRequest, Cells};
-use crate::base::error::Result;
+use crate::base::{Bodies, CellRequest, Cells, Result};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
@@ -15,8 +13,7 @@ pub(super) trait Solver {
     /// Queues the next slice of a stage's work-items `range`, without waiting. Returns the end of the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues the kernel that computes the potential at each body due to all others, from which the energy is computed.
-    /// The default implementation evaluates all pairs.
+    /// Queues the kernel that computes the potential at each body, for the energy; by default from all pairs.
     fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
         let PotentialPass { all_pairs: kernel, bodies, eps2, x, phi, .. } = *pass;
         let (args, group, cost) =

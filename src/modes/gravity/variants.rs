@@ -84,8 +84,7 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, accuracy: Accurac
     }
 }
 
-/// Returns the number of bodies that `auto` selects for a device that computes with the tree: about as many as the device
-/// steps and the screen draws 30 times a second.
+/// Returns the number of bodies for the tree: about as many as are computed and drawn 30 times a second.
 pub(super) fn auto_bodies(device: &DeviceInfo) -> usize {
     // An NVIDIA H200 has 132 compute units.
     let (of_a_unit, most) = match device.kind {

@@ -52,8 +52,7 @@ pub(super) fn cube_root(x: f64) -> f64 {
 /// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball; usually a few are enough. If all are occupied, the last one is used,
-/// and the simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball. The simulation separates balls that still overlap.
 const TRIES: usize = 10_000;
 
 /// Value of an index in [`Packing`] that means "no ball".
@@ -61,7 +60,6 @@ const NONE: u32 = u32::MAX;
 
 /// Placed balls, in a hash table of cubic grid cells. Adding a ball takes constant time.
 pub(super) struct Packing {
-    /// Radius of the largest ball.
     largest: f64,
     /// Index of the last ball added to each bucket of the hash table. A hash function assigns grid cells to buckets.
     last: Vec<u32>,

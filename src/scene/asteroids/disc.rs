@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::balls::{Balls, GAP, cube_root, param};
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::generator::Setup;
 use crate::scene::random::Random;
 
@@ -27,8 +27,7 @@ impl Disc {
         let [g, mass, planet, radius] =
             ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));
         let inner = self.inner.max(1.2 * planet + (1.0 + GAP) * balls.largest());
-        // Across the disc the density falls off as a semicircle of half height tilt·r, so the volume out to r is
-        // π²·tilt·(r³ − inner³)/3.
+        // The density falls off as a semicircle of half height tilt·r: the volume out to r is π²·tilt·(r³ − inner³)/3.
         let need = 4.0 * setup.bodies as f64 * cubed(radius) / (PI * self.tilt * self.filling);
         let (first, last) = (cubed(inner), cubed(self.ratio * inner).max(cubed(inner) + need));
         let outer = cube_root(last);

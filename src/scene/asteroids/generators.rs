@@ -2,8 +2,7 @@
 
 use super::balls::{Balls, Packing, cube_root, param};
 use super::disc::Disc;
-use crate::base::bodies::Bodies;
-use crate::base::state::State;
+use crate::base::{Bodies, State};
 use crate::scene::frame::centre;
 use crate::scene::generator::{Argument, Arguments, Generator, Setup};
 use crate::scene::random::Random;
@@ -69,8 +68,7 @@ fn clouds(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Maximum random displacement of a body from its lattice point along each axis, as a fraction of its radius. Bodies
-/// whose gap is narrower than 2·√3·`SHAKE` radii could touch.
+/// Maximum random displacement from the lattice along each axis, in radii. Gaps under 2·√3·`SHAKE` radii could close.
 const SHAKE: f64 = 0.01;
 
 /// Makes a cue ball (body 0) and a triangle of balls in rows of 1, 2, 3 … balls. The last row may be incomplete.

@@ -8,8 +8,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::base::error::Result;
-use crate::base::flow::{Flow, MAX_CELLS, Walls};
+use crate::base::{Flow, MAX_CELLS, Result, Walls};
 use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 
 /// Contents of a parameter file of UoB-HPC/advanced-hpc-lbm: seven numbers, one per line.

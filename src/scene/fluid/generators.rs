@@ -1,7 +1,6 @@
 //! Generators of the initial states of fluid scenes.
 
-use crate::base::flow::{Flow, Walls};
-use crate::base::state::State;
+use crate::base::{Flow, State, Walls};
 use crate::scene::generator::{Generator, Setup};
 use crate::scene::random::Random;
 

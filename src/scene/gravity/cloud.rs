@@ -4,16 +4,14 @@
 //! radius 1 are not kept. Each cube has a random velocity relative to the cube around it, so that close bodies move
 //! together.
 
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Fraction of the smaller cubes that are kept: 2^(D − 3) for a fractal of dimension D = 2.
 const KEPT: f64 = 0.5;
-/// Velocity of a cube of side 1 relative to the cube around it. The cloud has a twentieth of the kinetic energy that
-/// would hold it in balance, so it collapses.
+/// Velocity of a cube of side 1 in the cube around it: a twentieth of the energy that would stop the collapse.
 const SPEED: f64 = 0.15;
 
-/// A cube that contains bodies.
 struct Cube {
     centre: [f64; 3],
     half: f64,

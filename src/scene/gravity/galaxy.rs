@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 use super::halo::{Halo, Speeds};
 use super::law::Law;
 use super::plummer;
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier, which leaves more bodies for the disc.
@@ -44,8 +44,7 @@ pub(super) struct Galaxy {
 }
 
 impl Galaxy {
-    /// Creates a galaxy from its mass, the fractions of the mass in the bulge and in the halo, and the scale radius `a` of
-    /// the disc. The disc has the rest of the mass, if any.
+    /// Creates a galaxy from its mass, the fractions in the bulge and the halo, and the scale radius `a` of the disc.
     pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], a: f64, law: Law) -> Self {
         Self {
             disc: (1.0 - bulge - halo).max(0.0) * mass,

@@ -1,6 +1,6 @@
 //! The law of gravity: the gravitational constant and the softening, which determine orbital speeds.
 
-use crate::base::params::{ParamValue, ParamValues};
+use crate::base::{ParamValue, ParamValues};
 
 /// Law of gravity. Generators assume G = 1; multiplying velocities by √G adapts the bodies to any G.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 //! the speed is drawn by rejection from the distribution function f ∝ (−E)^(7/2).
 
 use super::law::Law;
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 

@@ -8,7 +8,7 @@
 use std::f64::consts::PI;
 
 use super::fourier::{Complex, transform};
-use crate::base::bodies::Bodies;
+use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Growth of the displacements, relative to the expansion, at the start: d ln D/d ln R at η = π/2.
@@ -36,7 +36,6 @@ pub(super) fn bodies(n: usize, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Points of a cubic lattice in a ball of radius 1.
 struct Lattice {
     points: Vec<[f64; 3]>,
     /// Number of lattice points along a radius of the ball.
@@ -68,8 +67,7 @@ fn lattice(n: usize) -> Lattice {
     }
 }
 
-/// Returns random displacements on a periodic grid of `side` cells a side, whose density has the power spectrum
-/// P(k) ∝ 1/k, about that of clusters of galaxies.
+/// Returns displacements on a periodic grid with the power spectrum P(k) ∝ 1/k, as in clusters of galaxies.
 fn displacements(side: usize, random: &mut Random) -> Vec<[f64; 3]> {
     let mut noise: Vec<Complex> = (0..side.pow(3)).map(|_| Complex(random.bell(), 0.0)).collect();
     transform(&mut noise, side, -1.0);

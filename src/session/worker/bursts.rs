@@ -1,9 +1,8 @@
 //! Computes bursts (the steps between two frames), and carries out seeks.
 
 use super::thread::Worker;
-use crate::base::error::{Error, Result};
-use crate::base::params::ChangeEffect;
-use crate::engine::config::Config;
+use crate::base::{ChangeEffect, Result, invalid};
+use crate::engine::Config;
 use crate::session::messages::{Command, Notice};
 
 impl Worker {
@@ -95,11 +94,10 @@ impl Worker {
         if goal < step && !(can_go_back && (step - goal <= goal || is_edited)) {
             if is_edited {
                 self.stepper.goal = None;
-                let text = format!(
+                self.notifier.send(Notice::Refused(invalid!(
                     "this simulation cannot run backwards, and a restart to reach step {goal} would lose your edits; \
                      to discard the edits, restart the scene (R)"
-                );
-                self.notifier.send(Notice::Refused(Error::Invalid(text)));
+                )));
                 return Ok(());
             }
             self.restart();

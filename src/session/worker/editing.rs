@@ -1,6 +1,6 @@
 //! State of the selection, and of edits that last longer than one command.
 
-use crate::base::edit::Attractor;
+use crate::base::Attractor;
 
 /// An attraction or repulsion of bodies by the user's pointer.
 pub(super) struct Attraction {
@@ -11,7 +11,6 @@ pub(super) struct Attraction {
     pub has_acted: bool,
 }
 
-/// State of the selection and of edits that last longer than one command.
 #[derive(Default)]
 pub(super) struct EditState {
     /// Index of the selected body, whose properties each frame reports; `None` if no body is selected.

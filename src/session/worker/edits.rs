@@ -1,10 +1,7 @@
 //! Carries out manual edits of bodies and obstacles, and undo.
 
 use super::thread::Worker;
-use crate::base::edit::{Attractor, Edit, EditKind};
-use crate::base::error::{Error, Result};
-use crate::base::flow::Stroke;
-use crate::base::params::ChangeEffect;
+use crate::base::{Attractor, ChangeEffect, Edit, EditKind, Error, Result, Stroke};
 use crate::session::messages::Notice;
 
 impl Worker {
@@ -91,8 +88,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for half of the last burst and half of the next burst, which has `steps` steps. Undo reverts
-    /// the whole attraction.
+    /// Attracts the bodies for half of the last burst and of the next, which has `steps` steps. Undo reverts both.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);

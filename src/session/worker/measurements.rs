@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::base::params::ChangeEffect;
+use crate::base::ChangeEffect;
 use crate::modes::Diagnostics;
 use crate::session::accuracy::{AccuracyCheck, VariantLog};
 use crate::session::limit_probe::LimitProbe;

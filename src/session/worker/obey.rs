@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::thread::Worker;
-use crate::base::edit::EditKind;
-use crate::base::error::{Error, Result};
-use crate::base::params::ChangeEffect;
+use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
-use crate::engine::config::Config;
+use crate::engine::Config;
 use crate::engine::snapshot::Carried;
 use crate::session::messages::{Command, Notice, ReplacedKernels};
 
@@ -97,7 +95,7 @@ impl Worker {
                 self.engine.restore(*snapshot).map(|()| view)
             }
             Carried::Scene(_) => {
-                Err(Error::Invalid(format!("{}: the file contains a scene but no snapshot", path.display())))
+                Err(invalid!("{}: the file contains a scene but no snapshot", path.display()))
             }
         });
         match outcome {

@@ -5,11 +5,8 @@ use std::time::Instant;
 
 use super::measurements::Sums;
 use super::thread::Worker;
-use crate::base::bodies::Points;
-use crate::base::cells::CellRequest;
-use crate::base::error::Result;
-use crate::base::params::ChangeEffect;
-use crate::engine::tuning::Study;
+use crate::base::{CellRequest, ChangeEffect, Points, Result};
+use crate::engine::Study;
 use crate::session::frame::Stats;
 use crate::session::messages::{Capture, Command, FilmFrame, Notice, Purpose, Save};
 use crate::session::rates::Rates;
@@ -221,7 +218,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs `study`, and returns whether it was completed.
     fn run_study(&mut self, study: Study) -> bool {
         let Self { engine, queue, notifier, .. } = self;
         let mut complete = true;

@@ -1,7 +1,6 @@
 //! Decides when to send frames to the window, and sends them.
 
-use crate::base::bodies::Points;
-use crate::base::params::ParamValues;
+use crate::base::{ParamValues, Points};
 use crate::session::frame::{Frame, Stats};
 use crate::session::history::History;
 use crate::session::messages::Notifier;

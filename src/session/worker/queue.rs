@@ -106,7 +106,7 @@ mod tests {
     use crossbeam_channel::unbounded;
 
     use super::*;
-    use crate::engine::config::Config;
+    use crate::engine::Config;
     use crate::modes::MODES;
     use crate::session::FilmFrame;
 

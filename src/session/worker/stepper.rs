@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::config::Config;
+use crate::engine::Config;
 
 /// Assumed interval between displayed frames, until the window reports the actual interval.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);

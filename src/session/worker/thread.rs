@@ -10,9 +10,8 @@ use super::measurements::{Measurements, SETTLED};
 use super::publisher::Publisher;
 use super::queue::CommandQueue;
 use super::stepper::{Situation, Stepper};
-use crate::base::error::{Error, Result};
-use crate::engine::config::Config;
-use crate::engine::{Engine, LostDevice};
+use crate::base::{Result, invalid};
+use crate::engine::{Config, Engine, LostDevice};
 use crate::session::autosave::{Autosave, Ending};
 use crate::session::frame::Frame;
 use crate::session::messages::{Command, Moment, Notice, Notifier};
@@ -44,7 +43,7 @@ pub(in crate::session) fn run(
             true => worker.report_resumed(String::new()),
             false => worker.turn(),
         }));
-        let panicked = || Err(Error::Invalid("the simulation's thread ended unexpectedly".to_owned()));
+        let panicked = || Err(invalid!("the simulation's thread ended unexpectedly"));
         worker.report_losses();
         if let Err(error) = turn.unwrap_or_else(|_| panicked()) {
             worker.notifier.send(Notice::Failed(worker.engine.crash_save(error)));
