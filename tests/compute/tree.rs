@@ -146,6 +146,33 @@ fn each_idea_helps_on_a_gpu() {
     gpu().iter().for_each(each_idea_helps);
 }
 
+fn a_few_bodies_far_away_cost_little(device: &Device) {
+    let count = 20_000;
+    let config = tree(scene("plummer", Some(count), &[]), &[("eps", "0.001"), ("dt", "0.0001")]);
+    let near = Engine::new(device.clone(), config.clone()).unwrap().bodies().unwrap();
+    let mut far = near.clone();
+    for position in far.positions.iter_mut().step_by(100) {
+        position[..3].iter_mut().for_each(|x| *x *= 1e5);
+    }
+    let [near, far] = [near, far].map(|bodies| {
+        let config = Config { start: Scene::of_bodies("test", bodies), bodies: None, ..config.clone() };
+        let mut engine = Engine::new(device.clone(), config).unwrap();
+        engine.run(2, |_| {}).unwrap();
+        engine.rounds()
+    });
+    assert!(far < 1.5 * near, "{far} instead of {near}");
+}
+
+#[test]
+fn a_few_bodies_far_away_cost_little_on_the_cpu() {
+    a_few_bodies_far_away_cost_little(&cpu());
+}
+
+#[test]
+fn a_few_bodies_far_away_cost_little_on_a_gpu() {
+    gpu().iter().for_each(a_few_bodies_far_away_cost_little);
+}
+
 #[test]
 fn full_lists_of_cells_lose_none() {
     let rooms = "#define FAR_ROOM 256\n#define HANDED_ROOM 4096\n#define NEAR_ROOM 1024\n";

@@ -1,5 +1,5 @@
-// Sorts the bodies along a space-filling curve (Hilbert or Morton, the macro HILBERT), and tells for each body how many levels of an octree it shares with the body
-// before it.
+// Sorts the bodies along a space-filling curve (Hilbert or Morton, the macro HILBERT), and tells for each body how many levels
+// of an octree it shares with the body before it.
 //
 // A key has LEVELS levels. Bodies that share a whole key and are too many for a leaf get another key of LEVELS levels
 // within their own bounding box, and so on: bodies at any distances from each other are told apart.

@@ -8,9 +8,9 @@
 #define TILE (256 * OWN_KEYS)
 
 // Rows of `extent`, with a column for each group that measured: the lowest coordinates, the negatives of the highest ones,
-// the sums of the coordinates divided by the number of bodies, the sums of logarithms of squared distances between two
-// bodies, and the numbers of these distances.
-#define EXTENT_ROWS 11
+// and sums over pairs of bodies: of their midpoint divided by their distance, of 1 / distance, of the logarithm of the
+// squared distance, and of 1. In these sums, a few bodies count little, however far away they are.
+#define EXTENT_ROWS 12
 #define LEAST_ROWS 6
 
 // Returns the least of the values of a warp, or their sum.
@@ -23,7 +23,7 @@ float reduce_warp(float value, bool least, uint lane, __local uint *scratch)
     return value;
 }
 
-// Measures where the bodies are; see EXTENT_ROWS. Each work-item takes the distance of one pair of bodies.
+// Measures where the bodies are; see EXTENT_ROWS. Each work-item takes one pair of bodies.
 __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, __global float *extent)
 {
     __local uint scratch[256];
@@ -31,7 +31,7 @@ __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, _
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;
     const float4 first = x[0];
     float values[EXTENT_ROWS] = { first.x, first.y, first.z, -first.x, -first.y, -first.z,
-                                  0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
+                                  0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
     for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
         const float4 p = x[i];
         values[0] = fmin(values[0], p.x);
@@ -40,17 +40,20 @@ __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, _
         values[3] = fmin(values[3], -p.x);
         values[4] = fmin(values[4], -p.y);
         values[5] = fmin(values[5], -p.z);
-        values[6] += p.x / (float)n;
-        values[7] += p.y / (float)n;
-        values[8] += p.z / (float)n;
     }
     // Numbers that are spread evenly, and not related to the order of the bodies.
     const uint a = get_global_id(0) * 2654435769u, b = a * 2246822519u + 3266489917u;
-    const float3 apart = x[mul_hi(a, n)].xyz - x[mul_hi(b, n)].xyz;
+    const float3 one = x[mul_hi(a, n)].xyz, other = x[mul_hi(b, n)].xyz, apart = one - other;
     const float distance2 = dot(apart, apart);
     if (distance2 > 0.0f && distance2 < INFINITY) {
-        values[9] = log2(distance2);
-        values[10] = 1.0f;
+        const float weight = rsqrt(distance2);
+        const float3 middle = weight * (0.5f * one + 0.5f * other);
+        values[6] = middle.x;
+        values[7] = middle.y;
+        values[8] = middle.z;
+        values[9] = weight;
+        values[10] = log2(distance2);
+        values[11] = 1.0f;
     }
     for (uint k = 0; k < EXTENT_ROWS; ++k) {
         const float value = reduce_warp(values[k], k < LEAST_ROWS, lane, scratch);
@@ -121,8 +124,8 @@ uint grid_cell(float t, bool open_ended)
 // Writes the key and the index of each body. `columns` is the number of groups that measured the extent.
 //
 // The grid is the smallest cube around the bodies. But if this is much larger than the typical distance between two bodies,
-// a few bodies are far away from all the others. Then the grid is centred on the mean position and open-ended, so that
-// its cells are small where most bodies are.
+// a few bodies are far away from all the others. Then the grid is centred on most bodies and open-ended, so that its cells
+// are small there.
 __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __global const float *extent,
                                   const uint columns, __global ulong *keys, __global uint *ids)
 {
@@ -148,10 +151,10 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     const float3 low = (float3)(found[0], found[1], found[2]), high = -(float3)(found[3], found[4], found[5]);
     const float3 half_size = 0.5f * high - 0.5f * low;
     const float most = fmax(half_size.x, fmax(half_size.y, half_size.z));
-    const float typical = found[10] > 0.0f ? exp2(0.5f * found[9] / found[10]) : most;
+    const float typical = found[11] > 0.0f ? exp2(0.5f * found[10] / found[11]) : most;
     const bool open_ended = most > OPEN_ENDED * typical;
-    const float3 mean = (float3)(found[6], found[7], found[8]);
-    const float3 middle = open_ended ? mean : low + half_size;
+    const float3 typical_place = (float3)(found[6], found[7], found[8]) / found[9];
+    const float3 middle = open_ended ? typical_place : low + half_size;
     const float width = open_ended ? 0.5f * OPEN_ENDED * typical : most;
     const float scale = width > 0.0f ? 1.0f / width : 0.0f;
     const float3 t = (x[i].xyz - middle) * scale;

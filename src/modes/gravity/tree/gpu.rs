@@ -30,7 +30,7 @@ pub(in crate::modes::gravity) const WARP: usize = 32;
 /// Number of work-groups that measure the extent of the bodies.
 const EXTENT_GROUPS: usize = 264;
 /// Number of values that each of these work-groups computes; must match `kernels/gravity/tree/gpu/order.cl`.
-const EXTENT_ROWS: usize = 11;
+const EXTENT_ROWS: usize = 12;
 /// Half the width of the box around the bodies, divided by the typical distance between two bodies, above which the grid of
 /// the sort keys is open-ended.
 const OPEN_ENDED: usize = 16;

@@ -43,6 +43,8 @@ pub(in crate::modes::gravity) struct Tree {
     spare: Buffer<f32>,
     /// Operation counts of the last walk of each work-group: body pairs, cells on bodies, cells on expansions, and tests of cells.
     work: Buffer<[u32; 4]>,
+    /// Sets for which this device walked last.
+    walked: Range<usize>,
 }
 
 impl Tree {
@@ -77,6 +79,7 @@ impl Tree {
             last: Buffer::zeroed(device, bodies)?,
             spare: Buffer::new(device, bodies)?,
             work: Buffer::zeroed(device, kernels.sets() * kernels.groups_per_set())?,
+            walked: 0..kernels.sets(),
             kernels,
         }))
     }
@@ -163,6 +166,7 @@ impl Solver for Tree {
         }
         if range.start == self.share(0, pass.assignment).start {
             self.has_costs = *of == 1;
+            self.walked = pass.assignment.work.clone();
             self.prepare(lane, pass.state[0], pass.eps2)?;
             if *of > 1 {
                 // The other devices compute the sums that stay zero here.
@@ -186,20 +190,19 @@ impl Solver for Tree {
                 program(&self.device, self.recipe, &self.params, &defines)?.kernel("walk")?
             }
         };
-        let walked = self.walk_all(lane, &kernel, pass.phi, (pass.eps2, pass.opening));
+        let result = self.walk_all(lane, &kernel, pass.phi, (pass.eps2, pass.opening));
         self.potential = Some(kernel);
-        walked
+        self.walked = 0..self.kernels.sets();
+        result
     }
 
     fn work(&self) -> f64 {
-        let done = self.work.read().unwrap_or_default();
-        let evaluated =
-            |set: &[[u32; 4]]| set.iter().flat_map(|counts| &counts[..3]).map(|n| f64::from(*n)).sum();
-        let sets = done.chunks(self.kernels.groups_per_set());
-        let evaluated: Vec<f64> = sets.map(evaluated).filter(|count| *count > 0.0).collect();
-        // Other devices may walk for the sets without work.
-        let mean = evaluated.iter().sum::<f64>() / evaluated.len().max(1) as f64;
-        mean * self.kernels.sets() as f64 / (self.bodies as f64).powi(2)
+        let groups = self.kernels.groups_per_set();
+        let done =
+            self.work.read_range(self.walked.start * groups, self.walked.len() * groups).unwrap_or_default();
+        let evaluated: f64 = done.iter().flat_map(|counts| &counts[..3]).map(|n| f64::from(*n)).sum();
+        let share = self.walked.len() as f64 / self.kernels.sets() as f64;
+        evaluated / share.max(f64::MIN_POSITIVE) / (self.bodies as f64).powi(2)
     }
 
     fn cells(&mut self, lane: &mut Lane, pass: &TreePass, request: CellRequest) -> Result<Option<Cells>> {
@@ -240,6 +243,7 @@ impl Solver for Tree {
             self.walk_all(lane, &self.walk, (&self.sums).into(), (eps2, pass.opening))?;
             lane.flush()?;
             self.has_costs = true;
+            self.walked = 0..self.kernels.sets();
         }
         Ok(Some(&self.sums))
     }
