@@ -37,7 +37,7 @@ impl ChartFormat {
     /// Returns the chart format that matches the file extension of `path`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
+    /// Returns [`Error::Invalid`](crate::base::Error::Invalid) if the extension is neither `png` nor `csv`.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));

@@ -3,13 +3,13 @@
 use gravitile::base::bodies::{Bodies, Points};
 use gravitile::base::cells::{CellRequest, Cells, Corners, MOST_BOXES};
 use gravitile::base::params;
-use gravitile::compute::Device;
+use gravitile::compute::{Arg, Buffer, Device, KernelSource, Lane, Pass, Program};
 use gravitile::engine::config::Config;
 use gravitile::engine::{Engine, Resolved, max_bodies};
 use gravitile::modes::accuracy::relative_error;
 use gravitile::scene::Scene;
 
-use crate::support::{cpu, gpu, gravity, mistaken, scene};
+use crate::support::{cpu, engine, gpu, gravity, mistaken, scene};
 
 fn tree(mut config: Config, set: &[(&str, &str)]) -> Config {
     config.variant = gravity().variant("tree");
@@ -144,6 +144,57 @@ fn each_idea_helps_on_the_cpu() {
 #[test]
 fn each_idea_helps_on_a_gpu() {
     gpu().iter().for_each(each_idea_helps);
+}
+
+/// Runs the kernels that make the sort keys of a GPU on the CPU. Returns how many different keys there are.
+fn gpu_keys(positions: &[[f32; 4]]) -> usize {
+    const GROUP: usize = 256;
+    const GROUPS: usize = 16;
+    let device = cpu();
+    let text = [
+        include_str!("../../kernels/prelude.cl"),
+        include_str!("../../kernels/gravity/tree/gpu/warp.cl"),
+        include_str!("../../kernels/gravity/tree/gpu/order.cl"),
+    ];
+    let source = KernelSource { file: "order.cl", text: Box::leak(text.concat().into_boxed_str()) };
+    let defines = [("LEVELS", 13), ("OPEN_ENDED", 16), ("HILBERT", 1)];
+    let program =
+        Program::build(&device, &[source], &defines.map(|(name, n)| (name, n.to_string()))).unwrap();
+    let n = positions.len();
+    let x = Buffer::from_slice(&device, positions).unwrap();
+    let (extent, ids) =
+        (Buffer::<f32>::new(&device, 16 * GROUPS).unwrap(), Buffer::<u32>::new(&device, n).unwrap());
+    let keys = Buffer::<u64>::new(&device, n).unwrap();
+    let mut lane = Lane::new(&device);
+    let mut queue = |name, args: &[Arg], items| {
+        let kernel = program.kernel(name).unwrap();
+        lane.whole(Pass { kernel: &kernel, args, items, group: GROUP, cost: 0.0 }).unwrap();
+    };
+    let (count, columns) = (Arg::Uint(n as u32), Arg::Uint(GROUPS as u32));
+    queue("measure_extent", &[count, (&x).into(), (&extent).into()], GROUP * GROUPS);
+    let args = [count, (&x).into(), (&extent).into(), columns, (&keys).into(), (&ids).into()];
+    queue("make_keys", &args, n.next_multiple_of(GROUP));
+    lane.finish().unwrap();
+    let mut keys = keys.read().unwrap();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.len()
+}
+
+#[test]
+fn the_gpus_keys_tell_bodies_apart_though_a_few_are_far_away() {
+    let near = engine(scene("plummer", Some(5000), &[])).bodies().unwrap().positions;
+    assert!(gpu_keys(&near) > 4950);
+    for (step, factor) in [(100, 1e5), (1000, 1e12)] {
+        let mut far = near.clone();
+        for position in far.iter_mut().step_by(step) {
+            position[..3].iter_mut().for_each(|x| *x *= factor);
+        }
+        let keys = gpu_keys(&far);
+        assert!(keys > 4850, "{keys} keys with {factor:e}");
+    }
+    assert_eq!(gpu_keys(&[[1.0; 4]; 3]), 1);
+    assert_eq!(gpu_keys(&[[0.0; 4], [1e15, 0.0, 0.0, 1.0]]), 2);
 }
 
 fn a_few_bodies_far_away_cost_little(device: &Device) {

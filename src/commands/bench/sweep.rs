@@ -15,12 +15,16 @@ impl Sweep {
     /// Splits the values of `--set` into those that hold for all measurements and the list of values, if there is one.
     ///
     /// # Errors
-    /// Returns an error if several parameters have lists.
+    /// Returns an error if several parameters have lists, or if a list contains another parameter.
     pub(super) fn split(assignments: &[String]) -> Result<(Vec<String>, Option<Self>)> {
         let (lists, set): (Vec<_>, Vec<_>) = assignments
             .iter()
             .cloned()
             .partition(|word| word.split_once('=').is_some_and(|it| it.1.contains(',')));
+        if let Some(word) = lists.iter().find(|word| word.matches('=').count() > 1) {
+            let apart = word.split(',').map(str::trim).collect::<Vec<_>>().join(" ");
+            return Err(invalid!("--set {word}: separate parameters by spaces: --set {apart}"));
+        }
         if let [first, second, ..] = &lists[..] {
             return Err(invalid!(
                 "--set {first} {second}: give a list of values for one parameter, and one value for each other"

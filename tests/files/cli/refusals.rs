@@ -58,6 +58,10 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --set eps=0.1 dt=7", &["dt=7", "0.00001 to 0.1"]),
     ("bench --set nope=1", &["`nope`", "dt, eps"]),
     ("bench --set nope=1,2", &["`nope`", "dt, eps"]),
+    (
+        "bench --variant tree --set eps=0.1,opening=0.1",
+        &["separate parameters by spaces: --set eps=0.1 opening=0.1"],
+    ),
     ("bench --variant tree --set opening=0.001,x", &["opening=x", "a number from 0.00001 to 0.1"]),
     ("bench --variant tree --set opening=0.001,", &["opening= is", "a number from 0.00001 to 0.1"]),
     ("bench --variant tree --set opening=0.1,1", &["opening=1 ", "a number from 0.00001 to 0.1"]),
