@@ -8,7 +8,7 @@ use gravitile::modes::MODES;
 /// A short run compares one case in this many at each work-group size, and one combination of knobs in this many.
 const SHARE: usize = 30;
 /// A short run compares each variant at one work-group size in this many.
-const SHARE_OF_SIZES: usize = 3;
+const SHARE_OF_SIZES: usize = 4;
 
 /// Compares every variant with the reference: at all work-group sizes, in all cases, and with all knobs, or, without `all`,
 /// with a share of each.
