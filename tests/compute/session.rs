@@ -14,7 +14,7 @@ use gravitile::base::state::State;
 use gravitile::compute::Device;
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
-use gravitile::modes::accuracy::{LEAST_SAMPLE, TOLERANCE};
+use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
 use gravitile::session::{Command, Frame, Notice, Stats};
@@ -143,7 +143,10 @@ fn the_accuracy_of_each_variant_is_told() {
         assert_eq!(first.stats.relative_error, None, "it is not yet judged");
         let own = |stats: &Stats| stats.ladder.iter().find(|rung| rung.variant == variant.name).cloned();
         let stats = watched.frame_where(|f| own(&f.stats).is_some_and(|r| r.relative_error.is_some())).stats;
-        assert!(stats.relative_error.is_some_and(|error| error > 0.0 && error < TOLERANCE), "{stats:?}");
+        assert!(
+            stats.relative_error.is_some_and(|error| error > 0.0 && error < variant.tolerance),
+            "{stats:?}"
+        );
         let errors = stats.errors.unwrap();
         assert_eq!(Some(errors.rms), stats.relative_error);
         let in_order = errors.median <= errors.p99.unwrap() && errors.p99.unwrap() <= errors.max;
