@@ -89,7 +89,7 @@ impl Files {
         out.actions.extend(dropped.into_iter().filter_map(|file| file.path).map(Action::OpenFile));
         show_drop_hint(ctx);
         let Some((purpose, dialog)) = &mut self.open else { return };
-        // With a gap smaller than FIELD_GAP, the dialog's name field would widen the dialog in each frame.
+        // If the space between items were smaller than FIELD_GAP, the dialog's name field would widen the dialog in each frame.
         let style = ctx.style();
         ctx.style_mut(|style| style.spacing.item_spacing.x = FIELD_GAP);
         dialog.update(ctx);

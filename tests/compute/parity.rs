@@ -15,13 +15,13 @@ const SHARE_OF_SIZES: usize = 4;
 fn every_variant_agrees(device: &Device, all: bool) {
     for info in MODES {
         let cases = check::cases(info).unwrap();
-        for (row, variant) in info.variants.iter().enumerate() {
+        for (rung, variant) in info.variants.iter().enumerate() {
             for (nth, mut plan) in check::plans(&device.info, variant).into_iter().enumerate() {
                 // Each work-group size takes cases that the sizes before it left out.
                 let is_chosen = |at: usize| all || (at + 6 * nth).is_multiple_of(SHARE);
                 let with_knobs = plan.recipes.len() > 1;
                 // Most compilers compile a kernel again for each work-group size, which takes longer than running it.
-                if !all && !with_knobs && !(row + nth).is_multiple_of(SHARE_OF_SIZES) {
+                if !all && !with_knobs && !(rung + nth).is_multiple_of(SHARE_OF_SIZES) {
                     continue;
                 }
                 if with_knobs {

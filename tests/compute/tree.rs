@@ -124,7 +124,7 @@ fn each_idea_helps(device: &Device) {
     };
     let (error, work) = measure(None, "0.003");
     let [monopole, morton, geometric, direct] = FLIPS.map(|flip| measure(Some(flip), "0.003"));
-    // With the same cells, quadrupoles are more accurate.
+    // `order` does not change which cells are accepted, so that only the moments of the cells differ.
     assert!(monopole.0 > 1.8 * error && (monopole.1 / work - 1.0).abs() < 0.05);
     // The other ideas save work, and the error stays about as large.
     for (without, least) in [(morton, 1.0), (geometric, 1.2), (direct, 1.2)] {

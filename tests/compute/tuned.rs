@@ -299,7 +299,7 @@ fn the_default_number_of_bodies_grows_with_the_device() {
         [1, 20, 132, 999].map(|units| of(big, units, "1e-4", None)),
         [8_192, 131_072, 1 << 20, 1 << 20]
     );
-    // With all pairs, `auto` keeps to fewer bodies, because their work grows as N².
+    // The default number of bodies is smaller for variants that compute all pairs, because their work grows as N².
     assert_eq!([small, big].map(|kind| of(kind, 132, "exact", None)), [4_096, 65_536]);
     assert_eq!([small, big].map(|kind| of(kind, 132, "1e-3", Some("tiled"))), [4_096, 65_536]);
     assert_eq!(of(small, 2, "exact", Some("tree")), 32_768);

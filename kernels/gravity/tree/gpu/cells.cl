@@ -91,7 +91,7 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, _
                              __global uint *levels, __global uint *first_body, __global uint *first_child,
                              __global uint2 *groups)
 {
-    __local uint next[8][WARP], scratch[256], cuts[9];
+    __local uint next[8][WARP], scratch[256], cuts[8];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP, block = get_group_id(0);
     const uint i = get_global_id(0);
     const uint first = i < n ? from[i] : 1, last = i < n ? to[i] : 0;

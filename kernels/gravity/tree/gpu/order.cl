@@ -151,9 +151,10 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     const float3 low = (float3)(found[0], found[1], found[2]), high = -(float3)(found[3], found[4], found[5]);
     const float3 half_size = 0.5f * high - 0.5f * low;
     const float most = fmax(half_size.x, fmax(half_size.y, half_size.z));
-    const float typical = found[11] > 0.0f ? exp2(0.5f * found[10] / found[11]) : most;
+    const float weights = found[9], logarithms = found[10], pairs = found[11];
+    const float typical = pairs > 0.0f ? exp2(0.5f * logarithms / pairs) : most;
     const bool open_ended = most > OPEN_ENDED * typical;
-    const float3 typical_place = (float3)(found[6], found[7], found[8]) / found[9];
+    const float3 typical_place = (float3)(found[6], found[7], found[8]) / weights;
     const float3 middle = open_ended ? typical_place : low + half_size;
     const float width = open_ended ? 0.5f * OPEN_ENDED * typical : most;
     const float scale = width > 0.0f ? 1.0f / width : 0.0f;

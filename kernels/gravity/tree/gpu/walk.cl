@@ -218,7 +218,8 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 // then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body.
 // `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
 //
-// A launch is a range of `warps` warps, and walks for the same part of the groups; levels[LEVELS + 2] is their number.
+// A whole walk takes `warps` warps. A launch runs some of them, and walks for the same share of all groups, whose number is
+// levels[LEVELS + 2].
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk(const uint warps, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,

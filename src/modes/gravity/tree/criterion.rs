@@ -38,7 +38,7 @@ pub(super) fn angle_of(opening: f32) -> f32 {
     if opening < 0.0 { FIRST_ANGLE } else { LARGEST_ANGLE.min(ANGLE_SCALE * opening.sqrt().cbrt()) }
 }
 
-/// How a tree approximates forces: the compile-time parameters of a recipe that change the error.
+/// How the variant `tree` approximates forces: the knobs of a recipe that change the error.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::modes::gravity) struct Method {
     /// Whether cells have quadrupoles, and not only monopoles.
