@@ -119,6 +119,8 @@ macro_rules! variants {
 
         /// All kernel variants of the mode, slowest first.
         pub static VARIANTS: [Variant; [$(stringify!($row)),+].len()] = [$($row),+];
+
+        $(const _: () = assert!($row.knobs.len() <= $crate::modes::MAX_KNOBS);)+
     };
     (@file $name:literal) => { $name };
     (@file $name:literal $file:literal) => { $file };
