@@ -1,7 +1,7 @@
 // Walks the tree on a CPU for groups of neighbouring bodies, and sums the forces. GPUs run tree/gpu/walk.cl.
 //
 // A task takes SETS groups of GROUP bodies. It walks from the root for all of them together: cells that are far from all
-// go into one expansion, and cells that are not much smaller than the set are opened. Each group tests the remaining cells
+// go into one expansion, and cells that are larger than the set are opened. Each group tests the remaining cells
 // on its own, and opens some. An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's
 // centre; cells that are not accepted are opened, down to their bodies.
 //
@@ -31,11 +31,12 @@ typedef struct {
     uint links[QUEUE_ROOM];
 } Queue;
 
-// Columns of the cells that a walk tests: only expansions need the moments of a cell before it is accepted.
-#if EXPANSIONS
-#define TESTED_COLUMNS CELL_COLUMNS
-#else
+// Columns of a cell that a walk tests, and those that it keeps for its groups: expansions need the moments too.
 #define TESTED_COLUMNS (CELL_RADIUS + 1)
+#if EXPANSIONS
+#define KEPT_COLUMNS CELL_COLUMNS
+#else
+#define KEPT_COLUMNS TESTED_COLUMNS
 #endif
 
 // Columns of cells (CELL_COLUMNS).
@@ -46,7 +47,7 @@ typedef struct {
 
 typedef struct {
     uint count;
-    float columns[TESTED_COLUMNS * HANDED_ROOM];
+    float columns[KEPT_COLUMNS * HANDED_ROOM];
     uint links[HANDED_ROOM], ids[HANDED_ROOM];
 } HandedCells;
 
@@ -117,9 +118,20 @@ Family children_of(uint2 cells, __global const uint *links)
     return f;
 }
 
-float16 column_of(Family f, __global const float *cells, uint stride, uint column)
+// Loads columns of the cells of a family.
+void load_family(Family f, __global const float *cells, uint stride, uint first, uint end, float16 *values)
 {
-    return (float16)(vload8(0, cells + column * stride + f.a), vload8(0, cells + column * stride + f.b));
+#pragma unroll
+    for (uint k = first; k < end; ++k)
+        values[k] = (float16)(vload8(0, cells + k * stride + f.a), vload8(0, cells + k * stride + f.b));
+}
+
+// Loads columns of the 16 cells of a set from number `at` on.
+void load_handed(const HandedCells *handed, uint at, uint first, uint end, float16 *values)
+{
+#pragma unroll
+    for (uint k = first; k < end; ++k)
+        values[k] = vload16(0, handed->columns + k * HANDED_ROOM + at);
 }
 
 // For 16 cells: whether a target accepts the cell, and whether the cell is far enough to act on the target's expansion.
@@ -166,7 +178,7 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
 void append_cells(float *columns, uint room, uint count, const float16 *values, uint bits)
 {
 #pragma unroll
-    for (uint k = 0; k < TESTED_COLUMNS; ++k)
+    for (uint k = 0; k < KEPT_COLUMNS; ++k)
         append(values[k], bits, columns + k * room + count);
 }
 
@@ -441,7 +453,7 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
     float set_sums[TERMS];
 #endif
     HandedCells handed;
-    float16 values[TESTED_COLUMNS];
+    float16 values[KEPT_COLUMNS];
 
     Target set = target_of(begin, end, bodies, stride, opening);
     queue.head = 0;
@@ -459,9 +471,7 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
     bool leaf_root = !(links[0] & INNER);
     while (queue.head < queue.tail && !leaf_root && handed.count <= HANDED_ROOM - 32) {
         const Family f = children_of(take(&queue), links);
-#pragma unroll
-        for (uint k = 0; k < TESTED_COLUMNS; ++k)
-            values[k] = column_of(f, cells, cell_stride, k);
+        load_family(f, cells, cell_stride, 0, TESTED_COLUMNS, values);
         const Verdict v = judge(&set, values[CELL_X], values[CELL_Y], values[CELL_Z], values[CELL_MASS],
                                 values[CELL_RADIUS], far_share, eps2);
         const int16 inner = as_int16(f.links) < (int16)(0);
@@ -476,6 +486,8 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
         done.w += popcount(bits_of(f.valid));
         if (open_bits)
             push(&queue, f.links, open_bits);
+        if (far_bits | kept)
+            load_family(f, cells, cell_stride, TESTED_COLUMNS, KEPT_COLUMNS, values);
 #if EXPANSIONS
         if (far_bits) {
             append_cells(far.columns, FAR_ROOM, far.count, values, far_bits);
@@ -536,15 +548,11 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
                 f.valid = LANE < (int16)((int)(handed.count - at));
                 f.links = vload16(0, handed.links + at);
                 f.ids = vload16(0, handed.ids + at);
-#pragma unroll
-                for (uint k = 0; k < TESTED_COLUMNS; ++k)
-                    values[k] = vload16(0, handed.columns + k * HANDED_ROOM + at);
+                load_handed(&handed, at, 0, TESTED_COLUMNS, values);
                 at += 16;
             } else if (own.head < own.tail) {
                 f = children_of(take(&own), links);
-#pragma unroll
-                for (uint k = 0; k < TESTED_COLUMNS; ++k)
-                    values[k] = column_of(f, cells, cell_stride, k);
+                load_family(f, cells, cell_stride, 0, TESTED_COLUMNS, values);
             } else {
                 break;
             }
@@ -571,6 +579,10 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
 #if EXPANSIONS
             const uint far_bits = bits_of(f.valid & v.far);
             if (far_bits) {
+                if (from_set)
+                    load_handed(&handed, at - 16, TESTED_COLUMNS, KEPT_COLUMNS, values);
+                else
+                    load_family(f, cells, cell_stride, TESTED_COLUMNS, KEPT_COLUMNS, values);
                 append_cells(far.columns, FAR_ROOM, far.count, values, far_bits);
                 far.count += popcount(far_bits);
                 done.z += popcount(far_bits);

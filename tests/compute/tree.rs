@@ -535,7 +535,8 @@ fn the_walk_of_a_body_is_that_of_the_kernel(device: &Device) {
         // The kernel counts a cell that acts on an expansion once for all bodies of the expansion.
         assert!(0.95 * pairs < work && work < 1.05 * all, "{name} {flip:?}: {pairs:e}, {work:e}, {all:e}");
         if flip == Some(("expansions", 0)) {
-            assert!((work / all - 1.0).abs() < 0.05, "{work:e} instead of {all:e}");
+            // The walks of 207 bodies estimate the work of all with a standard error of about 3 %.
+            assert!((work / all - 1.0).abs() < 0.09, "{work:e} instead of {all:e}");
         }
         // At an opening of 0.004, the largest error of a body is about 5e-3.
         let most = if opening == "0.004" { 1e-2 } else { 1e-3 };

@@ -22,7 +22,7 @@ pub(super) const FAR_RADII: f32 = 2.0;
 /// more if `opening` is small: see [`far_softening`].
 const FAR_SOFTENING: f32 = 100.0;
 /// A set of groups opens cells larger than this fraction of its radius, unless they are far.
-pub(super) const OPENED_RADII: f32 = 0.5;
+pub(super) const OPENED_RADII: f32 = 1.0;
 /// The bodies of an accepted leaf of at most this many bodies act one by one.
 pub(super) const FEW_BODIES: u32 = 4;
 
