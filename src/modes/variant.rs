@@ -120,7 +120,7 @@ macro_rules! variants {
         /// All kernel variants of the mode, slowest first.
         pub static VARIANTS: [Variant; [$(stringify!($row)),+].len()] = [$($row),+];
 
-        $(const _: () = assert!($row.knobs.len() <= $crate::modes::MAX_KNOBS);)+
+        $(const _: () = assert!($row.knobs.len() <= $crate::modes::variant::MAX_KNOBS);)+
     };
     (@file $name:literal) => { $name };
     (@file $name:literal $file:literal) => { $file };

@@ -30,16 +30,37 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
 }
 
 // Bodies that share a walk are a group: at most GROUP bodies, whose leaves have the same level, so that they are about equally
-// far from each other. Each multiple of GROUP begins a group. Returns whether body i begins another one; `level` is that of
-// its leaf.
-bool cuts_group(uint i, uint n, uint level, uint level_before)
+// far from each other. Each multiple of GROUP begins a group. Returns whether body i begins one; `level` is that of its leaf.
+bool begins_group(uint i, uint n, uint level, uint level_before)
 {
-    return i < n && i % GROUP > 0 && level != level_before;
+    return i < n && (i % GROUP == 0 || level != level_before);
 }
 
-// Finds the levels of the cells that each body begins. Counts them, and the cuts between groups, by blocks of 256 bodies.
-__kernel GROUP_256 void mark(const uint n, const uint blocks, __global const ulong *keys, __global uchar *from,
-                             __global uchar *to, __global uint *counts)
+// Returns the rank of the group that body i begins. If costs are not known, the groups that begin within a multiple of GROUP
+// come first, because they are where the bodies are dense, and take the longest walks.
+uint rank_of_group(uint i, uint n, uint has_costs, __global const uchar *ranks)
+{
+    return has_costs && i < n ? ranks[i] : i % GROUP == 0;
+}
+
+// Adds to `count`, in a lane for each rank after those of the levels, how many lanes of the warp begin a group of that rank.
+// Returns how many earlier lanes begin a group of the same rank.
+uint count_ranks(bool begins, uint rank, uint lane, uint *count, __local uint *scratch)
+{
+    uint earlier = 0;
+    for (uint r = 0; r < RANKS; ++r) {
+        const uint bits = ballot(begins && rank == r, scratch);
+        if (lane == LEVELS + 1 + r)
+            *count = popcount(bits);
+        if (rank == r)
+            earlier = popcount(bits & ((1u << lane) - 1));
+    }
+    return earlier;
+}
+
+// Finds the levels of the cells that each body begins. Counts them, and the groups of each rank, by blocks of 256 bodies.
+__kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_costs, __global const ulong *keys,
+                             __global const uchar *ranks, __global uchar *from, __global uchar *to, __global uint *counts)
 {
     __local ulong near[256 + 2 * LEAF];
     __local int windows[256 + LEAF];
@@ -70,12 +91,11 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, __global const ulo
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
     barrier(LOCAL);
-    const uint cuts = ballot(cuts_group(i, n, last, ends[max(own, 1u) - 1]), scratch);
-    if (lane == LEVELS + 1)
-        count = popcount(cuts);
+    const bool begins = begins_group(i, n, last, ends[max(own, 1u) - 1]);
+    count_ranks(begins, rank_of_group(i, n, has_costs, ranks), lane, &count, scratch);
     by_warp[warp][lane] = count;
     barrier(LOCAL);
-    if (own <= LEVELS + 1) {
+    if (own <= LEVELS + RANKS) {
         uint sum = 0;
         for (uint k = 0; k < 8; ++k)
             sum += by_warp[k][own];
@@ -84,35 +104,38 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, __global const ulo
 }
 
 // Writes the first body and the first child of each cell, and the first body and the size of each group. `levels` gets the
-// first id of each level, then the number of cells, then the number of groups. Groups that begin with a cut come first,
-// because they are where the bodies are dense, and take the longest walks.
-__kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, __global const uchar *from,
-                             __global const uchar *to, __global const uint *counts, __global const uint *totals,
+// first id of each level, then the number of cells, then the number of groups. Groups are in the order of their ranks, so
+// that the longest walks begin first.
+__kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_costs, const uint room, __global const uchar *ranks,
+                             __global const uchar *from, __global const uchar *to, __global const uint *counts,
+                             __global const uint *totals,
                              __global uint *levels, __global uint *first_body, __global uint *first_child,
                              __global uint2 *groups)
 {
-    __local uint next[8][WARP], scratch[256], cuts[8];
+    __local uint next[8][WARP], scratch[256], begins[8];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP, block = get_group_id(0);
     const uint i = get_global_id(0);
     const uint first = i < n ? from[i] : 1, last = i < n ? to[i] : 0;
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
-    const uint own_cuts = ballot(cuts_group(i, n, last, i % 256 > 0 && i < n ? to[i - 1] : 0), scratch);
-    if (lane == LEVELS + 1)
-        count = popcount(own_cuts);
+    const bool begins_one = begins_group(i, n, last, i % 256 > 0 && i < n ? to[i - 1] : 0);
+    const uint own_begins = ballot(begins_one, scratch), rank = rank_of_group(i, n, has_costs, ranks);
+    const uint earlier = count_ranks(begins_one, rank, lane, &count, scratch);
     if (lane == 0)
-        cuts[warp] = own_cuts;
+        begins[warp] = own_begins;
     next[warp][lane] = count;
     barrier(LOCAL);
     // All warps scan, since a barrier may be part of a scan; the first one writes.
     const uint in_level = lane <= LEVELS ? totals[lane] : 0;
+    const uint in_rank = lane > LEVELS && lane <= LEVELS + RANKS ? totals[lane] : 0;
     uint id = scan_warp(in_level, lane, scratch) - in_level;
+    const uint group = scan_warp(in_rank, lane, scratch) - in_rank, groups_in_all = shuffle_(group, WARP - 1, scratch);
     barrier(LOCAL);
     if (warp == 0) {
         if (block == 0)
-            levels[lane] = lane == LEVELS + 2 ? totals[LEVELS + 1] + (n + GROUP - 1) / GROUP : id;
-        id = lane == LEVELS + 1 ? 0 : id;
-        if (lane <= LEVELS + 1) {
+            levels[lane] = lane == LEVELS + 2 ? groups_in_all : id;
+        id = lane > LEVELS ? group : id;
+        if (lane <= LEVELS + RANKS) {
             id += counts[lane * blocks + block];
             for (uint k = 0; k < 8; ++k) {
                 const uint cells = next[k][lane];
@@ -122,14 +145,12 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint room, _
         }
     }
     barrier(LOCAL);
-    const bool is_cut = (own_cuts >> lane & 1) != 0;
-    if (i < n && (is_cut || i % GROUP == 0)) {
-        // The next cut ends the group, if it comes before the next multiple of GROUP.
-        const uint later = own_cuts & ~((2u << lane) - 1), beyond = warp % 2 == 0 ? cuts[warp + 1] : 0;
+    if (begins_one) {
+        // The next group ends this one, if it begins before the next multiple of GROUP.
+        const uint later = own_begins & ~((2u << lane) - 1), beyond = warp % 2 == 0 ? begins[warp + 1] : 0;
         const uint after = later ? popcount((later & -later) - 1) : WARP + (beyond ? popcount((beyond & -beyond) - 1) : WARP);
         const uint end = min(min(i - lane + after, n), i - i % GROUP + GROUP);
-        const uint nth = next[warp][LEVELS + 1] + popcount(own_cuts & ((1u << lane) - 1));
-        groups[is_cut ? nth : totals[LEVELS + 1] + i / GROUP] = (uint2)(i, end - i);
+        groups[next[warp][LEVELS + 1 + rank] + earlier] = (uint2)(i, end - i);
     }
     uint child = NONE;
     for (int level = LEVELS; level >= 0; --level) {

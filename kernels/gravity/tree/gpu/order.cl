@@ -280,13 +280,28 @@ __kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, 
     }
 }
 
-// Copies the bodies, and the size of the last acceleration of each, in the order of the keys.
+// Number of ranks of bodies, which differ by a factor of 2 in how many bodies and cells acted on them. The first rank has
+// the most.
+#define RANKS 8
+
+// Returns the rank of a body, given the number of bodies and cells that acted on it.
+uchar rank_of(float cost)
+{
+    return (uchar)clamp(14.0f - log2(cost), 0.0f, RANKS - 1.0f);
+}
+
+// Copies the bodies, and the size of the last acceleration of each, in the order of the keys, and if there are costs, finds
+// the ranks of the bodies: the fourth number of a sum is the number of bodies and cells that acted on a body in the last walk.
 __kernel void gather(const uint n, __global const uint *ids, __global const float4 *x, __global const float *last,
-                     __global float4 *bodies, __global float *least)
+                     __global const float4 *sums, const uint has_costs, __global float4 *bodies, __global float *least,
+                     __global uchar *ranks)
 {
     const uint i = get_global_id(0);
     if (i < n) {
-        bodies[i] = x[ids[i]];
-        least[i] = last[ids[i]];
+        const uint id = ids[i];
+        bodies[i] = x[id];
+        least[i] = last[id];
+        if (has_costs)
+            ranks[i] = rank_of(sums[id].w);
     }
 }

@@ -122,7 +122,7 @@ impl CpuKernels {
 }
 
 impl TreeKernels for CpuKernels {
-    fn build(&self, lane: &mut Lane, x: Arg, last: Arg) -> Result<()> {
+    fn build(&self, lane: &mut Lane, x: Arg, last: Arg, _costs: Option<Arg>) -> Result<()> {
         let Build { bounds, make_keys, count_digits, scatter, share_levels, gather, plant, grow, crown } =
             &self.build;
         let (n, stride) = (Arg::Uint(self.bodies as u32), Arg::Uint((self.bodies + PAD) as u32));

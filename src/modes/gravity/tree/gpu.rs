@@ -23,6 +23,11 @@ pub(super) const SOURCE: Source = Source {
 };
 
 const LEVELS: usize = 13;
+/// Number of bodies up to which walks begin in the order of their costs. With more bodies, each compute unit has so many
+/// walks that their order hardly matters, and walks of neighbours at the same time share more of the caches.
+const MOST_RANKED: usize = 500_000;
+/// Number of ranks of bodies by the cost of their last walk; must match `kernels/gravity/tree/gpu/order.cl`.
+const RANKS: usize = 8;
 // The kernel `lift` takes two levels at a time, so that the root comes last only if the number is odd.
 const _: () = assert!(LEVELS % 2 == 1);
 /// Number of work-items in a warp.
@@ -80,6 +85,7 @@ pub(super) struct GpuKernels {
     totals: Buffer<u32>,
     sorted: Buffer<[f32; 4]>,
     least: Buffer<f32>,
+    ranks: Buffer<u8>,
     from: Buffer<u8>,
     to: Buffer<u8>,
     levels: Buffer<u32>,
@@ -109,7 +115,7 @@ impl GpuKernels {
         };
         // With small leaves, a tree can have more cells than bodies.
         let room = room(n);
-        let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 2));
+        let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 1 + RANKS));
         Ok(Self {
             build,
             bodies: n,
@@ -122,6 +128,7 @@ impl GpuKernels {
             totals: Buffer::new(device, 1 << DIGIT_BITS)?,
             sorted: Buffer::new(device, n)?,
             least: Buffer::new(device, n)?,
+            ranks: Buffer::new(device, n)?,
             from: Buffer::new(device, n)?,
             to: Buffer::new(device, n)?,
             levels: Buffer::new(device, WARP)?,
@@ -141,7 +148,7 @@ impl GpuKernels {
 }
 
 impl TreeKernels for GpuKernels {
-    fn build(&self, lane: &mut Lane, x: Arg, last: Arg) -> Result<()> {
+    fn build(&self, lane: &mut Lane, x: Arg, last: Arg, costs: Option<Arg>) -> Result<()> {
         let build = &self.build;
         let uint = |count: usize| Arg::Uint(count as u32);
         let (n, tiles, blocks) = (self.bodies, self.bodies.div_ceil(TILE), self.bodies.div_ceil(BLOCK));
@@ -167,13 +174,22 @@ impl TreeKernels for GpuKernels {
             queue(&build.scatter, &args, tiles * BLOCK, BLOCK)?;
             (keys, other, ids, other_ids) = (other, keys, other_ids, ids);
         }
-        let args = [uint(n), ids, x, last, sorted, (&self.least).into()];
+        let ranks = Arg::from(&self.ranks);
+        let costs = costs.filter(|_| n <= MOST_RANKED);
+        let has_costs = uint(costs.is_some().into());
+        // Without costs, any buffer will do.
+        let sums = costs.unwrap_or(sorted);
+        let args = [uint(n), ids, x, last, sums, has_costs, sorted, (&self.least).into(), ranks];
         queue(&build.gather, &args, n, BLOCK)?;
-        queue(&build.mark, &[uint(n), uint(blocks), keys, from, to, counts], n, BLOCK)?;
-        queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * (LEVELS + 2), BLOCK)?;
+        queue(&build.mark, &[uint(n), uint(blocks), has_costs, keys, ranks, from, to, counts], n, BLOCK)?;
+        queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * (LEVELS + 1 + RANKS), BLOCK)?;
         let groups = Arg::from(&self.groups);
         let cells_of_levels = [levels, first_body, first_child, groups];
-        let args = [&[uint(n), uint(blocks), room, from, to, counts, totals], &cells_of_levels[..]].concat();
+        let args = [
+            &[uint(n), uint(blocks), has_costs, room, ranks, from, to, counts, totals],
+            &cells_of_levels[..],
+        ]
+        .concat();
         queue(&build.emit, &args, n, BLOCK)?;
         let wide = (n / 2).clamp(BLOCK, 8 * BLOCK * self.compute_units);
         let args = [uint(n), room, keys, sorted, levels, first_body, first_child, cells, traces, boxes];

@@ -7,7 +7,8 @@ use crate::compute::{Arg, KernelSource, Lane};
 /// Device-specific part of the tree: kernels and buffers that build the tree, and arguments of the kernel `walk`.
 pub(super) trait TreeKernels {
     /// Queues the kernels that build the tree from positions `x` and the magnitudes `last` of the last accelerations.
-    fn build(&self, lane: &mut Lane, x: Arg, last: Arg) -> Result<()>;
+    /// `costs` are the sums of the last walk, whose fourth numbers are the costs of the bodies: expensive walks then begin first.
+    fn build(&self, lane: &mut Lane, x: Arg, last: Arg, costs: Option<Arg>) -> Result<()>;
 
     /// Returns the arguments of the kernel `walk` up to its output buffers. `eps2` is the squared softening length.
     fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;

@@ -96,13 +96,14 @@ impl Tree {
     /// Queues the kernels that build the tree from the positions `x`. A walk uses the magnitudes of earlier
     /// accelerations to decide which cells to open; if there are none yet, also queues a walk that computes them.
     fn prepare(&mut self, lane: &mut Lane, x: Arg, eps2: Arg<'static>) -> Result<()> {
-        self.kernels.build(lane, x, (&self.last).into())?;
+        let costs = self.has_costs.then(|| (&self.sums).into());
+        self.kernels.build(lane, x, (&self.last).into(), costs)?;
         if !self.is_known {
             self.walk_all(lane, &self.walk, (&self.sums).into(), (eps2, UNKNOWN))?;
             let args = [Arg::Uint(self.bodies as u32), (&self.sums).into(), (&self.last).into()];
             lane.whole(Pass::cheap(&self.measure, &args, self.bodies))?;
             self.is_known = true;
-            self.kernels.build(lane, x, (&self.last).into())?;
+            self.kernels.build(lane, x, (&self.last).into(), costs)?;
         }
         Ok(())
     }
@@ -165,9 +166,11 @@ impl Solver for Tree {
             return self.finish(lane, pass, own.clone()).map(|()| range.end);
         }
         if range.start == self.share(0, pass.assignment).start {
-            self.has_costs = *of == 1;
+            // Devices that share a walk need the same order of groups, and know only the costs of their own bodies.
+            self.has_costs &= *of == 1;
             self.walked = pass.assignment.work.clone();
             self.prepare(lane, pass.state[0], pass.eps2)?;
+            self.has_costs = *of == 1;
             if *of > 1 {
                 // The other devices compute the sums that stay zero here.
                 self.sums.clear()?;
