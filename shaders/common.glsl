@@ -7,7 +7,7 @@ uniform sampler2D palette;  // 256 sRGB colours in a row
 const float KNOWN_BELOW = 3e38;
 const vec3 GREY = vec3(0.5, 0.52, 0.56);
 float light_share(float value) {
-    return value < KNOWN_BELOW ? 1.0 : 0.03;
+    return value >= KNOWN_BELOW ? 0.03 : 1.0;
 }
 
 // Returns the sRGB colour of a body's value.
