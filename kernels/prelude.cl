@@ -23,7 +23,7 @@ bool is_finite(float x)
 #define COLOUR_HEIGHT 4
 #define COLOUR_HIT 5 // asteroids
 #define COLOUR_COST 5 // gravity
-#define COLOUR_NONE 6 // gravity: one value for all bodies
+#define COLOUR_NONE 6 // gravity: one value for all bodies; the host replaces it if the colour is `error`
 #define HELD_OUT (-FLT_MAX)
 
 // Returns a·b, rounded separately. With -cl-mad-enable a compiler may fuse a product with the sum that uses it. This

@@ -3,8 +3,17 @@
 uniform vec2 value_range;   // values at the two ends of the colour map
 uniform sampler2D palette;  // 256 sRGB colours in a row
 
+// Bodies whose value is not known yet are grey and faint, so that the others stand out.
+const float KNOWN_BELOW = 3e38;
+const vec3 GREY = vec3(0.5, 0.52, 0.56);
+float light_share(float value) {
+    return value >= KNOWN_BELOW ? 0.03 : 1.0;
+}
+
 // Returns the sRGB colour of a body's value.
 vec3 hue_of(float value) {
+    if (value >= KNOWN_BELOW)
+        return GREY;
     float share = (value - value_range.x) / (value_range.y - value_range.x);
     // The comparison maps NaN to the lowest colour; as a texel index NaN would be undefined.
     share = share > 0.0 ? min(share, 1.0) : 0.0;

@@ -30,7 +30,7 @@ void main() {
     // A sprite enlarged to the smallest size keeps the light of its true size: far bodies fade instead of vanishing.
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
     float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
-    tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink * cue);
+    tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * shrink * shrink * cue);
 
     if (hides && body.w == 0.0 || STAYS_INSIDE && is_outside(gl_Position)) {
         unsee(gl_Position, gl_PointSize, tint);

@@ -55,5 +55,5 @@ void main() {
     vec2 aside = vec2(-along.y, along.x) / reach * (across * (width + 0.5)) * 2.0 / area;
     gl_Position = vec4(end.xy + aside * end.w, end.zw);
     float share = clamp(1.0 - age(piece + (is_old ? 1 : 0)) / span, 0.0, 1.0);
-    tint = vec4(hue_of(value), 1.0) * (light * share * sqrt(share));
+    tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * share * sqrt(share));
 }

@@ -142,7 +142,8 @@ impl Bodies<f64> {
 pub struct Points {
     /// Position `(x, y, z)` of each body, and a number `w`, whose meaning depends on `shape`; `w` = 0 if quarantined.
     pub positions: Memory<[f32; 4]>,
-    /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
+    /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies, and
+    /// [`Points::UNMEASURED`] for bodies whose value is not known yet.
     pub values: Memory<f32>,
     /// Shape in which the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
@@ -152,6 +153,9 @@ pub struct Points {
     pub series: Memory<f32>,
     /// Cells of the tree to draw over the bodies; `None` if they were not requested or if the variant has no tree.
     pub cells: Option<Cells>,
+    /// Number of bodies whose value is known if `values` holds logarithms of errors, which are measured on some bodies at a
+    /// time; `None` if all values are known.
+    pub measured: Option<usize>,
     /// Identifies the quantity in `values`. When this number changes, the colour range jumps to its new values.
     pub colours: u64,
 }
@@ -187,6 +191,8 @@ impl Shape {
 impl Points {
     /// Entry in [`Points::values`] that marks a quarantined body (one whose position or velocity became non-finite).
     pub const QUARANTINED: f32 = f32::MIN;
+    /// Entry in [`Points::values`] that marks a body whose value is not known yet; must match `shaders/common.glsl`.
+    pub const UNMEASURED: f32 = f32::MAX;
 
     /// Returns the number of quarantined bodies; 0 for tracers, which are never quarantined.
     pub fn nonfinite(&self) -> usize {
@@ -196,14 +202,22 @@ impl Points {
         self.values.iter().filter(|value| **value == Self::QUARANTINED).count()
     }
 
-    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`.
+    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`. Errors
+    /// have ends at whole powers of ten, which change seldom and are easy to read.
     pub fn value_range(&self) -> [f32; 2] {
-        let stride = self.values.len().div_ceil(1024).max(1);
-        let mut sample: Vec<f32> =
-            self.values.iter().step_by(stride).copied().filter(|v| *v > Self::QUARANTINED).collect();
+        let stride = |count: usize| count.div_ceil(1024).max(1);
+        let is_known = |value: &f32| *value > Self::QUARANTINED && *value < Self::UNMEASURED;
+        let values = self.values.iter().copied();
+        let mut sample: Vec<f32> = match self.measured {
+            None => values.step_by(stride(self.values.len())).filter(is_known).collect(),
+            Some(measured) => values.filter(is_known).step_by(stride(measured)).collect(),
+        };
         sample.sort_unstable_by(f32::total_cmp);
         let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
         match (at(0.02), at(0.98)) {
+            (Some(low), Some(high)) if self.measured.is_some() => {
+                [low.floor(), high.ceil().max(low.floor() + 1.0)]
+            }
             (Some(low), Some(high)) => [low, high],
             _ => [0.0, 1.0],
         }

@@ -20,6 +20,7 @@ use crate::base::{Look, OutputFile, Points, Result, invalid};
 use crate::cli::Render;
 use crate::engine::{Engine, Snapshot, snapshot};
 use crate::export::film::{self, Film};
+use crate::modes::BodyErrors;
 use crate::view::{self, Camera, Canvas, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
@@ -129,6 +130,11 @@ fn output(path: &Path) -> Result<OutputFile> {
     OutputFile::create(path)
 }
 
+/// Number of pairs computed in double precision for the colour `error` in a picture, which takes a few seconds.
+const PAIRS_OF_PICTURE: f64 = 1e9;
+/// Number of pairs computed in double precision for the colour `error` in a frame of a film.
+const PAIRS_OF_FRAME: f64 = 1e8;
+
 /// A simulation without a window, together with the view that draws its pictures.
 struct Renderer<'a> {
     engine: Engine,
@@ -136,6 +142,8 @@ struct Renderer<'a> {
     view: View,
     look: Look,
     points: Points,
+    /// Errors of the bodies measured so far; unused unless the colours show errors.
+    errors: BodyErrors,
     rig: Rig,
     /// Camera from the snapshot. If `None`, the camera is placed so that all bodies are visible.
     camera: Option<Camera>,
@@ -146,7 +154,8 @@ impl<'a> Renderer<'a> {
         let mut view = View::new(offscreen.context())?;
         view.set_look(&look)?;
         engine.show_cells(look.cells_for(None));
-        Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
+        let (points, errors, rig) = (Points::default(), BodyErrors::default(), Rig::default());
+        Ok(Self { engine, offscreen, view, look, points, errors, rig, camera })
     }
 
     /// Computes the steps before the first picture, then restores the snapshot's camera or shows all bodies.
@@ -154,9 +163,9 @@ impl<'a> Renderer<'a> {
         // Trails connect successive pictures, so the last steps upload the bodies after every step.
         let pictures = steps.min(self.look.trails as u32);
         run_with_progress(&mut self.engine, steps - pictures)?;
-        self.take(0)?;
-        for _ in 0..pictures {
-            self.take(1)?;
+        for nth in 0..=pictures {
+            let pairs = if nth == pictures { PAIRS_OF_PICTURE } else { 0.0 };
+            self.take(u32::from(nth > 0), pairs)?;
         }
         self.rig.camera = self.camera.take().unwrap_or_else(|| {
             let mut camera = Camera::facing(self.points.shape);
@@ -166,12 +175,21 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// Computes `steps` steps, then uploads the bodies to the view for drawing.
-    fn take(&mut self, steps: u32) -> Result<()> {
+    /// Computes `steps` steps, then uploads the bodies to the view for drawing. If the colours show errors, first measures
+    /// as many bodies as `pairs` pairs are enough for.
+    fn take(&mut self, steps: u32, pairs: f64) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;
         }
         (self.points, _) = self.engine.publish(std::mem::take(&mut self.points))?.wait()?;
+        if self.engine.config().mode.shows_errors() {
+            let count = self.engine.size();
+            let chosen = self.errors.choose(count, (pairs / count.max(1) as f64) as usize);
+            if let Some(sample) = self.engine.sample(chosen)? {
+                self.errors.note(&sample.collect::<Vec<_>>());
+            }
+            self.errors.colour(&mut self.points);
+        }
         self.view.upload(&self.points, self.points.value_range())
     }
 
@@ -207,7 +225,7 @@ impl<'a> Renderer<'a> {
                 return Ok(false);
             }
             if nth > 0 {
-                self.take(pace)?;
+                self.take(pace, PAIRS_OF_FRAME)?;
             }
             let middle = view::middle(&self.points).filter(|_| self.look.follow);
             let (mode, generation) = (self.engine.config().mode.info().name, self.engine.generation());

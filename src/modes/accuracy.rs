@@ -12,10 +12,25 @@ pub struct Effect {
 /// Effect of a step on one body, as computed by a kernel and by a reference in double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
+    /// Index of the body or cell.
+    pub body: usize,
     /// Effect computed by the kernel.
     pub computed: Effect,
     /// Reference effect, computed in double precision.
     pub right: Effect,
+}
+
+impl Judged {
+    /// Returns |computed − right| / |right|, in velocity or position, whichever is larger; `None` if nothing acts.
+    pub fn error(&self) -> Option<f64> {
+        self.squares().into_iter().filter_map(Squares::ratio).reduce(f64::max)
+    }
+
+    /// Returns the squared errors and effects in velocity and in position.
+    fn squares(&self) -> [Squares; 2] {
+        let Self { computed, right, .. } = self;
+        [Squares::of(computed.velocity, right.velocity), Squares::of(computed.position, right.position)]
+    }
 }
 
 /// Effects of the last step on a sample of bodies. Each reference effect is computed on demand, from all bodies.
@@ -57,12 +72,11 @@ impl SampleErrors {
     pub fn of(bodies: impl IntoIterator<Item = Judged>) -> Option<Self> {
         let (mut velocity, mut position) = (Squares::default(), Squares::default());
         let mut errors = Vec::new();
-        for Judged { computed, right } in bodies {
-            let own = [
-                velocity.add(Squares::of(computed.velocity, right.velocity)),
-                position.add(Squares::of(computed.position, right.position)),
-            ];
-            errors.extend(own.into_iter().flatten().reduce(f64::max));
+        for judged in bodies {
+            let [of_velocity, of_position] = judged.squares();
+            velocity.add(of_velocity);
+            position.add(of_position);
+            errors.extend(judged.error());
         }
         let rms = [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)?;
         Self::new(rms, errors)
@@ -121,11 +135,10 @@ impl Squares {
         }
     }
 
-    /// Adds the sums of one body, and returns the error of this body.
-    fn add(&mut self, own: Self) -> Option<f64> {
+    /// Adds the sums of one body.
+    fn add(&mut self, own: Self) {
         self.error += own.error;
         self.effect += own.effect;
-        own.ratio()
     }
 
     fn ratio(self) -> Option<f64> {
@@ -141,7 +154,7 @@ mod tests {
 
     fn judged(computed: f64, right: f64) -> Judged {
         let effect = |x| Effect { velocity: [x, 0.0, 0.0, 0.0], ..Effect::default() };
-        Judged { computed: effect(computed), right: effect(right) }
+        Judged { body: 0, computed: effect(computed), right: effect(right) }
     }
 
     #[test]
@@ -149,7 +162,7 @@ mod tests {
         let error = relative_error([judged(3.0, 3.0), judged(4.1, 4.0)]).unwrap();
         assert!((error - 0.1 / 5.0).abs() < 1e-12, "{error}");
         let place = |x| Effect { position: [0.0, x, 0.0, 0.0], ..Effect::default() };
-        let worse = Judged { computed: place(2.0), right: place(1.0) };
+        let worse = Judged { body: 0, computed: place(2.0), right: place(1.0) };
         assert_eq!(relative_error([judged(1.0, 1.0), worse]), Some(1.0));
     }
 
@@ -195,7 +208,7 @@ mod tests {
         assert_eq!(errors.count, 2);
         assert!((errors.max - 0.1).abs() < 1e-9 && (errors.median - 0.01).abs() < 1e-9, "{errors:?}");
         assert!((errors.rms - 0.01).abs() < 1e-5, "{errors:?}");
-        let worse = Judged { computed: place(3.0), right: place(2.0) };
+        let worse = Judged { body: 0, computed: place(3.0), right: place(2.0) };
         assert_eq!(SampleErrors::of([worse]).unwrap().max, 0.5);
         let nan = SampleErrors::of([judged(1.0, 1.0), judged(f64::NAN, 1.0)]).unwrap();
         assert_eq!((nan.rms, nan.median, nan.max), (f64::INFINITY, 0.0, f64::INFINITY));

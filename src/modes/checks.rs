@@ -181,7 +181,7 @@ fn bodies_errors(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> Op
         positions: right.positions.iter().map(|x| x.map(|c| f64::from(c as f32))).collect(),
         velocities: right.velocities.clone(),
     };
-    let judge = |i| Judged { computed: change(found, i), right: change(&right, i) };
+    let judge = |i| Judged { body: i, computed: change(found, i), right: change(&right, i) };
     SampleErrors::of((0..start.len()).map(judge))
 }
 

@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod asteroids;
+mod body_errors;
 pub(crate) mod carried;
 pub mod checks;
 mod diagnostics;
@@ -27,6 +28,7 @@ use self::packed::PackedPoints;
 use self::reduction::Reduction;
 use self::variant::{common_multiple, variants};
 
+pub use self::body_errors::BodyErrors;
 pub use self::diagnostics::{Diagnostics, Reading};
 pub use self::limit::{Busy, Limit, Pair};
 pub use self::mode::{CarriedList, Carries, Extra, Mode, ModeInfo, Simulation, Start};

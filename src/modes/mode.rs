@@ -202,6 +202,11 @@ pub trait Mode: Params + Any + Send + Sync {
         ""
     }
 
+    /// Returns whether the colours show the errors of single bodies, which [`Simulation::sample`] measures.
+    fn shows_errors(&self) -> bool {
+        false
+    }
+
     /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
         variant.normal_error.is_none_or(|error| error <= UNNOTICED)

@@ -7,20 +7,25 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 
 use super::frame::{Rung, Stats};
-use crate::modes::accuracy::{LEAST_SAMPLE, SAMPLE, Sample, SampleErrors, choose};
+use crate::modes::BodyErrors;
+use crate::modes::accuracy::{Judged, LEAST_SAMPLE, SAMPLE, Sample, SampleErrors, choose};
 
 /// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
 /// Fraction of the time that checks may delay the steps, and fraction of the host's computing time that the reference may
 /// use beside them: together at most 2 %. A check that takes longer makes the next one wait longer.
 const SHARE: f64 = 0.01;
+/// Fraction of the time that the checking thread may run while the simulation is paused and the colours show errors, so that
+/// the picture fills soon. Nothing else computes then.
+const PAUSED_SHARE: f64 = 0.25;
 /// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured the duration.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
 /// Result of an accuracy check.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Verdict {
     errors: Option<SampleErrors>,
+    judged: Vec<Judged>,
     took: Duration,
     pairs: f64,
 }
@@ -30,11 +35,17 @@ pub(super) struct AccuracyCheck {
     /// Channel that receives the result of the running check, and a token. Dropping the token cancels the check.
     running: Option<(Receiver<Verdict>, Arc<()>)>,
     next: Instant,
-    /// Largest fraction of the time that the checking thread may run: [`SHARE`] times the number of cores.
+    /// Largest fraction of the time that the checking thread may run: [`SHARE`] times the number of cores, or
+    /// [`PAUSED_SHARE`].
     share: f64,
+    cores: usize,
     seconds_per_pair: f64,
     /// Errors found by the last check of the current variant, if any.
     pub(super) errors: Option<SampleErrors>,
+    /// Latest errors of single bodies, for the colour `error`. Empty unless the colour shows them.
+    pub(super) bodies: BodyErrors,
+    /// Whether the next check may measure bodies that have no error yet.
+    may_find_more: bool,
 }
 
 impl AccuracyCheck {
@@ -44,8 +55,11 @@ impl AccuracyCheck {
             running: None,
             next: Instant::now(),
             share: SHARE * cores as f64,
+            cores,
             seconds_per_pair: GUESSED_SECONDS_PER_PAIR,
             errors: None,
+            bodies: BodyErrors::default(),
+            may_find_more: true,
         }
     }
 
@@ -53,10 +67,36 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses as many of `count` bodies or cells as can be checked in time, with `pairs` pairs to compute for each.
-    pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
-        let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
-        choose(count, (within as usize).clamp(LEAST_SAMPLE, SAMPLE))
+    /// Returns when to check a paused simulation again; `None` while a check runs, or if all bodies have been measured.
+    pub(super) fn next_in_pause(&self) -> Option<Instant> {
+        (self.running.is_none() && self.may_find_more).then_some(self.next)
+    }
+
+    /// Chooses as many of `count` bodies or cells as can be checked in time, with `pairs` pairs to compute for each. If the
+    /// colours show errors, there is no upper limit, and the bodies take turns.
+    pub(super) fn choose(
+        &mut self,
+        count: usize,
+        pairs: f64,
+        (shows_errors, is_paused): (bool, bool),
+    ) -> Vec<usize> {
+        self.share = if shows_errors && is_paused { PAUSED_SHARE } else { SHARE * self.cores as f64 };
+        let within = (self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs)) as usize;
+        match shows_errors {
+            true => self.bodies.choose(count, within.max(LEAST_SAMPLE)),
+            false => choose(count, within.clamp(LEAST_SAMPLE, SAMPLE)),
+        }
+    }
+
+    /// Notes that there are new steps to check.
+    pub(super) fn stepped(&mut self) {
+        self.may_find_more = true;
+    }
+
+    /// Waits before the next check, because there is no step to check.
+    pub(super) fn postpone(&mut self) {
+        self.next = Instant::now() + EVERY;
+        self.may_find_more = false;
     }
 
     /// Starts checking `sample`, which requires computing `pairs` pairs. Taking the sample delayed the steps by `cost`.
@@ -66,9 +106,10 @@ impl AccuracyCheck {
         let waiting = Arc::downgrade(&is_wanted);
         let work = move || {
             let start = Instant::now();
-            let errors = SampleErrors::of(sample.take_while(|_| waiting.strong_count() > 0));
+            let judged: Vec<Judged> = sample.take_while(|_| waiting.strong_count() > 0).collect();
+            let errors = SampleErrors::of(judged.iter().copied());
             // The receiver of a cancelled check no longer exists.
-            let _ = answer.send(Verdict { errors, took: start.elapsed(), pairs });
+            let _ = answer.send(Verdict { errors, judged, took: start.elapsed(), pairs });
         };
         let thread = thread::Builder::new().name("accuracy".to_owned()).spawn(work);
         self.running = thread.is_ok().then_some((verdict, is_wanted));
@@ -83,8 +124,9 @@ impl AccuracyCheck {
     /// Stores the result of a check if one has arrived, and schedules the next check.
     pub(super) fn receive(&mut self, verdict: Result<Verdict, TryRecvError>) {
         match verdict {
-            Ok(Verdict { errors, took, pairs }) => {
+            Ok(Verdict { errors, judged, took, pairs }) => {
                 self.errors = errors;
+                self.may_find_more = self.bodies.note(&judged);
                 self.seconds_per_pair = took.as_secs_f64() / pairs.max(1.0);
                 self.next =
                     self.next.max(Instant::now() + took.mul_f64(1.0 / self.share).saturating_sub(took));
@@ -98,7 +140,8 @@ impl AccuracyCheck {
 
     /// Cancels the running check and discards the last result.
     pub(super) fn forget(&mut self) {
-        (self.running, self.errors) = (None, None);
+        (self.running, self.errors, self.may_find_more) = (None, None, true);
+        self.bodies.forget();
     }
 
     /// Makes the next check due immediately.

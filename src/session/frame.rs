@@ -85,6 +85,9 @@ pub struct Stats {
     pub relative_error: Option<f64>,
     /// Distribution of the errors that `relative_error` sums up; `None` if `relative_error` is.
     pub errors: Option<SampleErrors>,
+    /// What the colour `error` shows in the frame; `None` with other colours.
+    #[serde(skip)]
+    pub error_colours: Option<ErrorColours>,
     /// Latest measured speed and accuracy of each variant used in this mode with this number of bodies, oldest first.
     pub ladder: Vec<Rung>,
     /// Number of bodies that are not drawn because their values are not finite.
@@ -92,6 +95,15 @@ pub struct Stats {
     /// Points of the plot over time: step number and recorded value, for some of the steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
+}
+
+/// What the colour `error` shows: the relative errors of those bodies that have been measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorColours {
+    /// Number of bodies that have been measured.
+    pub measured: usize,
+    /// Exponents of the powers of ten at the two ends of the colour map.
+    pub decades: [i32; 2],
 }
 
 /// Latest measured speed and accuracy of a kernel variant.

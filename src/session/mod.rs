@@ -11,6 +11,6 @@ mod rates;
 mod worker;
 
 pub use self::autosave::{crashed, left_by_earlier_run, previous};
-pub use self::frame::{Frame, Rung, Stats};
+pub use self::frame::{ErrorColours, Frame, Rung, Stats};
 pub use self::handle::Session;
 pub use self::messages::{Capture, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save};

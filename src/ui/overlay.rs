@@ -8,12 +8,13 @@ use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea
 use super::action::{Action, Collector};
 use super::history::{ENERGY_HELP, MOMENTUM_HELP, momentum_share};
 use super::model::Model;
+use super::swatches::colour_strip;
 use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
 use crate::base::format;
 use crate::modes::accuracy::{self, SampleErrors};
 use crate::modes::{Recipe, Sharing};
-use crate::session::{Rung, Stats};
+use crate::session::{ErrorColours, Rung, Stats};
 
 /// Width of the overlay's contents, in points: fits the longest row, so that changing numbers do not shift the layout.
 const WIDTH: f32 = 268.0;
@@ -25,6 +26,10 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 const LOW: f32 = 500.0;
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
+/// Tooltip for the legend of the colour `error`.
+const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more in a pause). Each body keeps its colour until it is measured again.";
+/// Size of the colours in the legend of the colour `error`, in points.
+const LEGEND: egui::Vec2 = egui::vec2(160.0, 10.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -152,6 +157,7 @@ fn statistics(ui: &mut egui::Ui, model: &Model) {
     show_rows(ui, &setup(model));
     ui.add_space(6.0);
     show_rows(ui, &accuracy_rows(model));
+    legend(ui, model);
     warnings(ui, model);
     sparkline::show(ui, model);
     let devices = devices(model);
@@ -301,6 +307,30 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let readings = diagnostics.readings.iter().filter(|reading| Some(reading.key) != drawn);
     rows.extend(readings.map(|it| row(it.label, it.text(), it.help).warns(it.warns)));
     rows
+}
+
+/// Shows the scale of the colour `error`, and how many bodies have been measured; nothing with other colours.
+fn legend(ui: &mut egui::Ui, model: &Model) {
+    let Some(ErrorColours { measured, decades }) = model.stats.error_colours else { return };
+    ui.add_space(6.0);
+    let [some, all] = [measured, model.stats.bodies].map(|count| format::count(count as u64));
+    show_rows(ui, &[row("Bodies with a known error", format!("{some} of {all}"), ERRORS_HELP)]);
+    if measured == 0 {
+        return;
+    }
+    let line = ui.horizontal(|ui| {
+        ui.label(small(ui, "Colour"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let [low, high] = decades.map(|exponent| {
+                RichText::new(format!("1e{exponent}")).monospace().size(12.0).color(theme::of(ui).text)
+            });
+            ui.label(high);
+            let (rect, _) = ui.allocate_exact_size(LEGEND, egui::Sense::hover());
+            ui.painter().add(colour_strip(model.look.palette, rect));
+            ui.label(low);
+        });
+    });
+    line.response.on_hover_text(ERRORS_HELP);
 }
 
 /// Returns one row for each measured kernel variant, from slowest to fastest, with the variant's latest measurement.

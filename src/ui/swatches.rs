@@ -50,7 +50,7 @@ fn swatch(
 }
 
 /// Returns a rectangle filled with the colours of a palette, from low to high.
-fn colour_strip(palette: Palette, rect: egui::Rect) -> Mesh {
+pub(super) fn colour_strip(palette: Palette, rect: egui::Rect) -> Mesh {
     let mut mesh = Mesh::default();
     for nth in 0..=STEPS {
         let share = nth as f32 / STEPS as f32;

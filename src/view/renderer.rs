@@ -101,7 +101,9 @@ impl View {
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
         self.drawn = None;
         let is_same_kind = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
-        let alike = is_same_kind && self.colours == Some(points.colours);
+        // The ends of the scale of errors change seldom, and a legend names them, so the colours jump to them.
+        let is_steady = points.measured.is_none();
+        let alike = is_same_kind && is_steady && self.colours == Some(points.colours);
         (self.shape, self.colours) = (points.shape, Some(points.colours));
         self.cells.upload(points.cells.as_ref())?;
         self.glow.weigh(&points.positions);

@@ -2,13 +2,13 @@
 //! the simulation.
 
 use crate::support::{engine, gravity, mistaken, scene};
-use gravitile::base::bodies::Bodies;
+use gravitile::base::bodies::{Bodies, Points};
 use gravitile::base::params::{self, combinations};
 use gravitile::base::state::Matter;
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, relative_error};
-use gravitile::modes::{MODES, ModeInfo};
+use gravitile::modes::{BodyErrors, MODES, ModeInfo};
 use gravitile::scene::Scene;
 
 /// Compares evenly spaced bodies or cells with the f64 reference, the same ones in each run of a test.
@@ -206,5 +206,58 @@ fn bodies_held_out_do_not_spoil_it() {
             }
             assert_eq!(engine.bodies().unwrap().nonfinite(), 2);
         }
+    }
+}
+
+/// Returns the logarithm of each body's relative force error, by an own sum in double precision over the bodies, and by
+/// the accelerations that a snapshot contains. The scene has G = 1 and Plummer's softening.
+fn own_errors(engine: &mut Engine, eps: f64) -> Vec<f64> {
+    let snapshot = engine.snapshot().unwrap();
+    let computed = snapshot.runs[0].extra["acceleration"].as_chunks::<4>().0;
+    let at: Vec<[f64; 4]> = engine.bodies().unwrap().positions.iter().map(|x| x.map(f64::from)).collect();
+    let error = |(i, computed): (usize, &[f32; 4])| {
+        let mut right = [0.0; 3];
+        for other in &at {
+            let d: [f64; 3] = std::array::from_fn(|k| other[k] - at[i][k]);
+            let r2 = d.iter().map(|c| c * c).sum::<f64>() + eps * eps;
+            (0..3).for_each(|k| right[k] += other[3] * d[k] / (r2 * r2.sqrt()));
+        }
+        let square = |of: &dyn Fn(usize) -> f64| (0..3).map(|k| of(k).powi(2)).sum::<f64>();
+        let off = square(&|k| f64::from(computed[k]) - right[k]);
+        (off / square(&|k| right[k])).sqrt().log10()
+    };
+    computed.iter().enumerate().map(error).collect()
+}
+
+#[test]
+fn the_colour_error_is_the_relative_error_of_each_force() {
+    const BODIES: usize = 3000;
+    for (variant, opening, range) in
+        [("tree", "0.1", 1e-3..0.2), ("tree", "0.0001", 1e-7..1e-4), ("mutual", "0.1", 2e-8..1e-6)]
+    {
+        let set = [("colour", "error"), ("opening", opening), ("eps", "0.05")];
+        let config = scene("plummer", Some(BODIES), &set);
+        let mut engine = engine(Config { variant: gravity().variant(variant), ..config });
+        let mut errors = BodyErrors::default();
+        engine.run(3, |_| ()).unwrap();
+        // Two turns leave a third of the bodies without a colour.
+        let chosen = [errors.choose(BODIES, BODIES / 3), errors.choose(BODIES, BODIES / 3)].concat();
+        let sample: Vec<_> = engine.sample(chosen.clone()).unwrap().unwrap().collect();
+        errors.note(&sample);
+        let (mut points, _) = engine.publish(Points::default()).unwrap().wait().unwrap();
+        errors.colour(&mut points);
+        assert_eq!(points.measured, Some(2 * BODIES / 3), "{variant}");
+        let right = own_errors(&mut engine, 0.05_f32.into());
+        for (body, (shown, right)) in points.values.iter().zip(&right).enumerate() {
+            let is_close = (f64::from(*shown) - right).abs() < 1e-3;
+            let is_right = if chosen.contains(&body) { is_close } else { *shown == Points::UNMEASURED };
+            assert!(is_right, "{variant}, {opening}, body {body}: {shown} for {right}");
+        }
+        let mut measured: Vec<_> = points.values.iter().filter(|v| **v != Points::UNMEASURED).collect();
+        measured.sort_by(|a, b| a.total_cmp(b));
+        let median = 10f64.powf((*measured[measured.len() / 2]).into());
+        assert!(range.contains(&median), "{variant}, {opening}: a median of {median:.1e}");
+        let [low, high] = points.value_range().map(f64::from);
+        assert!(low.fract() == 0.0 && low < median.log10() && median.log10() < high, "{low} to {high}");
     }
 }

@@ -133,6 +133,44 @@ fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
 }
 
 #[test]
+fn the_colour_error_fills_in_a_pause_and_is_forgotten_with_the_forces() {
+    // The first check has no time for all bodies.
+    const BODIES: usize = 6000;
+    let with = |opening| {
+        let config = scene("plummer", Some(BODIES), &[("colour", "error"), ("opening", opening)]);
+        Config { running: false, variant: gravity().variant("tree"), ..config }
+    };
+    let mut watched = Watched::new(with("0.0001"));
+    let measured = |frame: &Frame| frame.stats.error_colours.unwrap().measured;
+    let known = |frame: &Frame| frame.points.values.iter().filter(|v| **v != Points::UNMEASURED).count();
+    let first = watched.frame();
+    assert_eq!((measured(&first), known(&first)), (0, 0), "no step, no error");
+    let mut ends = Vec::new();
+    for opening in ["0.0001", "0.1"] {
+        watched.configure(&with(opening));
+        watched.send(Command::Step);
+        let some = watched.frame_where(|frame| measured(frame) > 0);
+        assert!(measured(&some) < BODIES && known(&some) == measured(&some), "{}", measured(&some));
+        let all = watched.frame_where(|frame| measured(frame) == BODIES);
+        assert_eq!((known(&all), all.stats.step), (BODIES, some.stats.step));
+        assert!(all.stats.errors.unwrap().count > 256, "the bodies take turns without an upper limit");
+        let decades = all.stats.error_colours.unwrap().decades;
+        assert_eq!(decades.map(|exponent| exponent as f32), all.value_range);
+        ends.push(decades);
+    }
+    assert!(
+        ends[0][0] < ends[1][0] && ends[0][1] < ends[1][1],
+        "a larger opening has larger errors: {ends:?}"
+    );
+    watched.configure(&with("0.01"));
+    let forgotten = watched.frame_where(|frame| measured(frame) < BODIES);
+    assert_eq!((measured(&forgotten), known(&forgotten)), (0, 0));
+    assert!(watched.is_still(), "without a step there is nothing to measure");
+    watched.configure(&Config { running: false, ..scene("plummer", Some(BODIES), &[]) });
+    watched.frame_where(|frame| frame.stats.error_colours.is_none() && known(frame) == BODIES);
+}
+
+#[test]
 fn the_accuracy_of_each_variant_is_told() {
     let info = gravity();
     let of = |variant| Config { variant: Some(variant), ..small() };

@@ -80,6 +80,25 @@ fn bloom_shines_over_the_surroundings_of_what_is_bright() {
     }
 }
 
+#[test]
+fn a_body_without_a_known_value_is_grey_and_faint() {
+    let places = [([-0.6, 0.0, 0.0], Points::UNMEASURED), ([0.6, 0.0, 0.0], 0.0)];
+    let points = Points {
+        values: places.iter().map(|(_, value)| *value).collect(),
+        ..bodies(&places.map(|(at, _)| (at, 1.0)))
+    };
+    let picture = draw(&points, &front(), &[]);
+    let [unknown, known] = places.map(|(place, _)| {
+        let at = front().view_projection(ASPECT).project_point3(place.into());
+        let (x, y) = ((at.x + 1.0) / 2.0 * SIZE.0 as f32, (1.0 - at.y) / 2.0 * SIZE.1 as f32);
+        picture.get_pixel(x as u32, y as u32).0.map(i32::from)
+    });
+    let spread = |[r, g, b]: [i32; 3]| r.max(g).max(b) - r.min(g).min(b);
+    assert!(spread(unknown) < 25 && spread(known) > 60, "{unknown:?} {known:?}");
+    let sum = |pixel: [i32; 3]| pixel.iter().sum::<i32>();
+    assert!(2 * sum(unknown) < sum(known) && sum(unknown) > 60, "{unknown:?} {known:?}");
+}
+
 /// Automatic bloom is on with a graphics card and off with a software renderer, for which bloom is too slow.
 #[test]
 fn bloom_is_by_itself_where_a_graphics_card_draws() {

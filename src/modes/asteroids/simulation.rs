@@ -394,6 +394,7 @@ impl Simulation for AsteroidSimulation {
             // Rounds the exact result to f32, because storage in f32 is not an error of the kernel.
             let stored = |v: DVec3| v.as_vec3().as_dvec3();
             let judged = Judged {
+                body: i,
                 computed: effect(x_after, v_after),
                 right: effect(stored(x_right), stored(v_right)),
             };

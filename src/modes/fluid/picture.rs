@@ -143,8 +143,8 @@ impl FluidSimulation {
             let resting =
                 |cell: [f64; SPEEDS]| Effect { velocity: [cell[0], 0.0, 0.0, 0.0], ..Effect::default() };
             Some([
-                Judged { computed: moving(computed), right: moving(right) },
-                Judged { computed: resting(computed), right: resting(right) },
+                Judged { body: i, computed: moving(computed), right: moving(right) },
+                Judged { body: i, computed: resting(computed), right: resting(right) },
             ])
         };
         Ok(Box::new(chosen.into_iter().filter_map(judge).flatten()))

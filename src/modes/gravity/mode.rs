@@ -1,7 +1,7 @@
 //! Entry of the gravity mode in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
-use super::parameters::{Accuracy, Gravity};
+use super::parameters::{Accuracy, Colour, Gravity};
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
 use super::step::{FORCE, planes};
@@ -22,7 +22,7 @@ pub static INFO: ModeInfo = ModeInfo {
     work: Work::pairs("interactions", Some(20.0)),
     error: (
         "Force error",
-        "Relative error of the forces, measured on up to 256 random bodies, whose forces are recomputed in double precision. 1e-6 means one part in a million.",
+        "Relative error of the forces, measured on up to 256 random bodies (more if the colour is error), whose forces are recomputed in double precision. 1e-6 means one part in a million.",
     ),
     limit: Limit::Pair(Pair {
         micro: MicroKernel::pairs(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2),
@@ -68,6 +68,10 @@ impl Mode for Gravity {
 
     fn accuracy(&self) -> &'static str {
         self.accuracy.name()
+    }
+
+    fn shows_errors(&self) -> bool {
+        self.colour == Colour::Error
     }
 
     fn boxed(&self) -> Box<dyn Mode> {

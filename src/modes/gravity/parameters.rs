@@ -129,5 +129,9 @@ choice! {
         Height = "height",
         /// Number of bodies and cells that act on each body. It differs between bodies only with the variant `tree`.
         Cost = "cost",
+        // The kernel `pack` cannot know the errors: see `BodyErrors`.
+        /// Relative error of the force on each body, |δa|/|a|, compared with a sum over all bodies in double precision, on a
+        /// logarithmic scale. The live check measures some bodies at a time, in turn; bodies not yet measured are grey.
+        Error = "error",
     }
 }

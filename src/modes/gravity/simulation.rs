@@ -67,8 +67,6 @@ pub(super) struct Burst {
     pub(super) evaluates: bool,
 }
 
-/// Colour number that gives all bodies the same value; must match `kernels/prelude.cl`.
-const NO_COLOUR: usize = 6;
 /// Relative energy error of one body in one step above which a warning about close encounters is shown.
 const WORRYING_SHARE: f64 = 0.1;
 /// Warning text, shown when the time step is too long for a close encounter between bodies.
@@ -224,7 +222,8 @@ impl Simulation for GravitySimulation {
             let pass = TreePass { eps2: eps * eps, opening, x };
             match self.solver.costs(&mut self.reduction.lane, &pass)? {
                 Some(costs) => a = costs.into(),
-                None => shown = NO_COLOUR,
+                // Gives all bodies the same value.
+                None => shown = Colour::Error.index(),
             }
         }
         let args = [Arg::Uint(self.count as u32), Arg::Uint(shown as u32), x, v, a];
@@ -257,7 +256,7 @@ impl Simulation for GravitySimulation {
             let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
             bounded.then(|| {
                 let [x, y, z, _] = a[i].map(f64::from);
-                Judged { computed: effect([x, y, z, 0.0]), right: effect(right) }
+                Judged { body: i, computed: effect([x, y, z, 0.0]), right: effect(right) }
             })
         };
         Ok(Some(Box::new(chosen.into_iter().filter_map(judge))))

@@ -78,6 +78,7 @@ impl Worker {
             }
         }
         self.stepper.is_bursting = false;
+        self.measurements.accuracy.stepped();
         (self.publisher.is_stale, self.publisher.has_new_series) = (true, true);
         Ok(true)
     }

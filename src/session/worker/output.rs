@@ -52,7 +52,7 @@ impl Worker {
             self.publisher.history.note(info.name, stats.generation, step, &points.series);
         }
         let is_broken = points.series.iter().any(|value| !value.is_finite());
-        let points = Points { colours: self.colours(), ..points };
+        let points = self.coloured(points);
         if let Some(seconds) = seconds {
             self.publisher.read_ms = seconds * 1e3;
         }
@@ -94,9 +94,15 @@ impl Worker {
         self.engine.show_cells(self.publisher.cells.map(|depth| CellRequest { depth, body }));
     }
 
-    fn colours(&mut self) -> u64 {
+    /// Returns the points with the number of the quantity that their colours show, and with the errors if they show errors.
+    fn coloured(&mut self, points: Points) -> Points {
         let view = self.config().mode.values().of(ChangeEffect::View);
-        self.publisher.colours(self.engine.generation(), view)
+        let colours = self.publisher.colours(self.engine.generation(), view);
+        let mut points = Points { colours, ..points };
+        if self.config().mode.shows_errors() {
+            self.measurements.accuracy.bodies.colour(&mut points);
+        }
+        points
     }
 
     /// Returns the statistics of the simulation after the last complete burst of steps.
@@ -152,14 +158,18 @@ impl Worker {
     }
 
     /// Starts an accuracy check, which compares the last step of some bodies with the f64 reference.
-    fn check_accuracy(&mut self) -> Result<()> {
+    pub(super) fn check_accuracy(&mut self) -> Result<()> {
         let start = Instant::now();
         let size = self.engine.size();
         let pairs_of_one = self.engine.work_in_step() / size.max(1) as f64;
-        let chosen = self.measurements.accuracy.choose(size, pairs_of_one);
+        let shows_errors = self.config().mode.shows_errors();
+        let chosen =
+            self.measurements.accuracy.choose(size, pairs_of_one, (shows_errors, !self.wants_steps()));
         let pairs = chosen.len() as f64 * pairs_of_one;
-        if let Some(sample) = self.engine.sample(chosen)? {
-            self.measurements.accuracy.check(sample, pairs, start.elapsed());
+        match self.engine.sample(chosen)? {
+            Some(sample) => self.measurements.accuracy.check(sample, pairs, start.elapsed()),
+            None if shows_errors => self.measurements.accuracy.postpone(),
+            None => {}
         }
         Ok(())
     }
@@ -205,7 +215,7 @@ impl Worker {
         };
         self.request_cells();
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
-        let points = Points { colours: self.colours(), ..points };
+        let points = self.coloured(points);
         self.notifier.send(Notice::Captured(Box::new(Capture { points, purpose })));
         Ok(())
     }

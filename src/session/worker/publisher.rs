@@ -1,7 +1,7 @@
 //! Decides when to send frames to the window, and sends them.
 
 use crate::base::{ParamValues, Points};
-use crate::session::frame::{Frame, Stats};
+use crate::session::frame::{ErrorColours, Frame, Stats};
 use crate::session::history::History;
 use crate::session::messages::Notifier;
 
@@ -61,7 +61,9 @@ impl Publisher {
         let frame = self.frames.input_buffer_mut();
         frame.points = points;
         frame.value_range = frame.points.value_range();
-        frame.stats = Stats { nonfinite: frame.points.nonfinite(), ..stats };
+        let decades = frame.value_range.map(|exponent| exponent as i32);
+        let error_colours = frame.points.measured.map(|measured| ErrorColours { measured, decades });
+        frame.stats = Stats { nonfinite: frame.points.nonfinite(), error_colours, ..stats };
         self.frames.publish();
         (self.is_stale, self.screen_is_ready) = (false, false);
         notifier.wake();

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
-use crossbeam_channel::{Receiver, TryRecvError, after, never, select};
+use crossbeam_channel::{Receiver, TryRecvError, after, at, never, select};
 
 use super::editing::EditState;
 use super::measurements::{Measurements, SETTLED};
@@ -100,6 +101,8 @@ impl Worker {
                 self.measurements.probe.keep_only(None);
             }
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
+            let next_check = self.next_check_in_pause();
+            let checks = next_check.map_or_else(never, at);
             select! {
                 recv(self.queue.inbox) -> command => self.queue.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
@@ -108,6 +111,7 @@ impl Worker {
                     self.publisher.is_stale |= !self.config().running;
                 }
                 recv(settles) -> _ => self.measure_energy()?,
+                recv(checks) -> _ => self.check_accuracy()?,
             }
         }
         self.queue.receive();
@@ -167,10 +171,20 @@ impl Worker {
         self.publisher.is_due() || (steps && may_step)
     }
 
-    /// Returns whether the simulation is paused, the last frame has been published, and the energy is still unknown.
+    /// Returns whether the simulation is paused, and the last frame has been published.
+    fn stands_still(&self) -> bool {
+        !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale
+    }
+
+    /// Returns whether the simulation stands still, and the energy is still unknown.
     fn lacks_energy(&self) -> bool {
-        let stands_still = !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale;
-        stands_still && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
+        self.stands_still() && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
+    }
+
+    /// Returns when to measure the errors of more bodies, if the simulation stands still and the colours show errors.
+    fn next_check_in_pause(&self) -> Option<Instant> {
+        let goes_on = self.stands_still() && self.config().mode.shows_errors();
+        if goes_on { self.measurements.accuracy.next_in_pause() } else { None }
     }
 
     /// Tells the window which devices have failed and are no longer used.

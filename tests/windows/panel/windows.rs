@@ -2,7 +2,9 @@
 
 use super::*;
 use gravitile::base::edit::EditKind;
+use gravitile::base::format;
 use gravitile::modes::accuracy::SampleErrors;
+use gravitile::session::ErrorColours;
 
 #[test]
 fn buttons_and_keys_ask_for_the_same() {
@@ -226,6 +228,36 @@ fn the_overlay_tells_speed_and_truth() {
     window.state_mut().stats.nonfinite = 2;
     window.run();
     assert!(window.query_by_label_contains("2 bodies excluded: values not finite").is_some());
+}
+
+#[test]
+fn the_legend_of_the_colour_error_says_what_is_shown() {
+    let mut window = open(MODES[0]);
+    let has = |window: &Window, text: &str| window.query_by_label(text).is_some();
+    assert!(!has(&window, "Bodies with a known error"), "another colour");
+    let legend = |measured| Some(ErrorColours { measured, decades: [-6, -3] });
+    window.state_mut().stats.error_colours = legend(0);
+    window.run();
+    assert!(
+        has(&window, &format!("0 of {}", format::count(1024))) && !has(&window, "1e-6"),
+        "nothing has a colour"
+    );
+    window.state_mut().stats.error_colours = legend(640);
+    window.run();
+    let some = format!("640 of {}", format::count(1024));
+    for text in ["Bodies with a known error", &some, "1e-6", "1e-3"] {
+        assert!(has(&window, text), "{text}");
+    }
+    window.get_by_label("1e-6").hover();
+    window.run_steps(40);
+    for text in [
+        "relative error of its force",
+        "double precision",
+        "logarithmic",
+        "Grey bodies have not been measured",
+    ] {
+        assert!(window.query_by_label_contains(text).is_some(), "{text}");
+    }
 }
 
 /// Returns whether the overlay of numbers is folded. An unfolded overlay must have room for its first row.

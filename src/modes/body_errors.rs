@@ -1,0 +1,129 @@
+//! Errors of single bodies, for the colour `error`.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::accuracy::Judged;
+use crate::base::Points;
+
+/// Latest measured error of each body. A check measures some bodies, which take turns in a random order, so that each check
+/// has a random sample, and all bodies have been measured once before any is measured again.
+#[derive(Debug, Default)]
+pub struct BodyErrors {
+    /// Logarithm of each body's relative error, to base 10; [`Points::UNMEASURED`] for bodies without a known error.
+    values: Vec<f32>,
+    /// Random order in which the bodies take turns.
+    order: Vec<usize>,
+    /// Place in `order` of the body that is measured next.
+    next: usize,
+}
+
+impl BodyErrors {
+    /// Errors outside this range are shown as its ends. An error of 0 has no logarithm.
+    const RANGE: [f64; 2] = [1e-9, 1e9];
+
+    /// Returns the next `most` of `count` bodies, or all if there are fewer. Forgets all errors if `count` has changed.
+    pub fn choose(&mut self, count: usize, most: usize) -> Vec<usize> {
+        if self.order.len() != count {
+            // A picture drawn again must show the same bodies, so the order is always the same.
+            let order = rand::seq::index::sample(&mut ChaCha8Rng::from_seed([0; 32]), count, count);
+            *self = Self { values: vec![Points::UNMEASURED; count], order: order.into_vec(), next: 0 };
+        }
+        let first = self.next;
+        self.next = (first + most.min(count)) % count.max(1);
+        self.order.iter().cycle().skip(first).take(most.min(count)).copied().collect()
+    }
+
+    /// Stores the errors of the bodies in `sample`. Returns whether the next bodies may have no known error yet: if one of
+    /// the `sample` had none, or before the first choice.
+    pub fn note(&mut self, sample: &[Judged]) -> bool {
+        let mut is_news = self.order.is_empty();
+        for judged in sample {
+            if let (Some(error), Some(value)) = (judged.error(), self.values.get_mut(judged.body)) {
+                is_news |= *value == Points::UNMEASURED;
+                *value = error.clamp(Self::RANGE[0], Self::RANGE[1]).log10() as f32;
+            }
+        }
+        is_news
+    }
+
+    /// Forgets all errors, because the forces are computed differently from now on.
+    pub fn forget(&mut self) {
+        self.values.fill(Points::UNMEASURED);
+    }
+
+    /// Replaces the values of `points` with the errors of the bodies. Quarantined bodies stay quarantined.
+    pub fn colour(&self, points: &mut Points) {
+        let mut measured = 0;
+        for (body, value) in points.values.iter_mut().enumerate().filter(|(_, v)| **v != Points::QUARANTINED)
+        {
+            *value = self.values.get(body).copied().unwrap_or(Points::UNMEASURED);
+            measured += usize::from(*value != Points::UNMEASURED);
+        }
+        points.measured = Some(measured);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::accuracy::Effect;
+    use super::*;
+
+    /// Returns a body whose acceleration of 1 is computed with an error.
+    fn judged(body: usize, error: f64) -> Judged {
+        let effect = |x| Effect { velocity: [x, 0.0, 0.0, 0.0], ..Effect::default() };
+        Judged { body, computed: effect(1.0 + error), right: effect(1.0) }
+    }
+
+    fn points(values: &[f32]) -> Points {
+        Points { values: values.to_vec().into(), ..Points::default() }
+    }
+
+    #[test]
+    fn all_bodies_take_turns_in_a_random_order() {
+        let mut errors = BodyErrors::default();
+        let turns: Vec<_> = (0..4).map(|_| errors.choose(100, 30)).collect();
+        let mut first: Vec<_> = turns.concat();
+        // The fourth turn begins the order again.
+        assert_eq!(turns[3][10..], turns[0][..20]);
+        first.truncate(100);
+        assert!(!first.is_sorted());
+        first.sort_unstable();
+        assert!(first.iter().copied().eq(0..100));
+        assert_eq!(errors.choose(100, 1000).len(), 100);
+        assert_eq!((errors.choose(0, 10).len(), errors.choose(3, 0).len()), (0, 0));
+    }
+
+    #[test]
+    fn only_measured_bodies_have_a_colour_and_it_lasts_until_they_are_forgotten() {
+        let mut errors = BodyErrors::default();
+        errors.choose(5, 5);
+        assert!(errors.note(&[judged(1, 1e-3), judged(2, 0.0), judged(3, 0.1), judged(9, 1.0)]));
+        assert!(!errors.note(&[judged(3, 0.01)]), "no body is new");
+        let nothing = Judged { right: Effect::default(), ..judged(4, -1.0) };
+        assert!(!errors.note(&[nothing]), "a body without a force has no error");
+        let mut shown = points(&[0.0, 0.0, 0.0, Points::QUARANTINED, 0.0, 0.0]);
+        errors.colour(&mut shown);
+        let none = Points::UNMEASURED;
+        assert!((shown.values[1] + 3.0).abs() < 1e-6, "{:?}", shown.values);
+        assert_eq!((shown.values[0], shown.values[2]), (none, -9.0));
+        assert_eq!(shown.values[3..], [Points::QUARANTINED, none, none]);
+        assert_eq!((shown.measured, shown.nonfinite()), (Some(2), 1));
+        errors.forget();
+        let mut shown = points(&[0.0; 5]);
+        errors.colour(&mut shown);
+        assert!(shown.values.iter().all(|value| *value == none) && shown.measured == Some(0));
+    }
+
+    #[test]
+    fn the_scale_of_errors_has_whole_powers_of_ten_from_measured_bodies_alone() {
+        // One body of thousand is measured.
+        let value = |nth: usize| if nth % 1000 == 7 { -4.7 + 2e-5 * nth as f32 } else { Points::UNMEASURED };
+        let values: Vec<f32> = (0..100_000).map(value).collect();
+        let range = |measured| Points { measured, ..points(&values) }.value_range();
+        assert_eq!(range(Some(100)), [-5.0, -2.0]);
+        let one = |value: f32| Points { measured: Some(1), ..points(&[value]) }.value_range();
+        assert_eq!([one(-7.2), one(-7.0)], [[-8.0, -7.0], [-7.0, -6.0]]);
+        assert_eq!(Points { measured: Some(0), ..points(&[Points::UNMEASURED]) }.value_range(), [0.0, 1.0]);
+    }
+}
