@@ -15,7 +15,7 @@ use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
 impl Viewer {
-    /// Requests a snapshot from the simulation, to be saved in a picture of this `size`.
+    /// Requests a snapshot of the simulation; once it is there, a picture of this `size` that contains it is saved.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
         if self.has_stopped("Could not save the picture") {
             return;

@@ -18,7 +18,7 @@ const TIMING: f64 = 0.03;
 const LOOK: f64 = TIMING / 4.0;
 /// Number of times that each combination of kernel variant and settings is timed. Only the shortest time counts.
 const TIMINGS: u32 = 3;
-/// Fraction of the highest speed so far below which kernel settings are timed only roughly.
+/// Kernel settings slower than this fraction of the highest speed so far are timed only roughly.
 const CUT_OFF: f64 = 0.8;
 /// Smallest ratio of a new speed to the highest speed so far at which the new kernel settings count as faster.
 const GAIN: f64 = 1.01;

@@ -38,7 +38,7 @@ pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error that the command `check` accepts from a kernel that is exact up to rounding.
 pub const TOLERANCE: f64 = 1e-4;
-/// Largest usual error of an approximate variant that `auto` may choose in a mode that does not ask how exact to be.
+/// Largest usual error of an approximate variant that `auto` may choose in a mode without a parameter for the accuracy.
 pub const UNNOTICED: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;

@@ -44,7 +44,7 @@ pub(super) struct AccuracyCheck {
     pub(super) errors: Option<SampleErrors>,
     /// Latest errors of single bodies, for the colour `error`. Empty unless the colour shows them.
     pub(super) bodies: BodyErrors,
-    /// Whether the next check may measure bodies that have no error yet.
+    /// Whether the next check may measure bodies whose error is not known yet.
     may_find_more: bool,
 }
 

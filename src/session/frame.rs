@@ -57,7 +57,7 @@ pub struct Stats {
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
-    /// Numbers of the cells of the tree in the frame; `None` if the frame has no cells.
+    /// Cell counts of the tree in this frame; `None` if the frame has no cells.
     #[serde(skip)]
     pub cells: Option<CellCounts>,
     /// Number of manual edits that can be undone.

@@ -193,5 +193,5 @@ fn fastest(ui: &mut egui::Ui, chart: &Chart) {
     let knobs = if knobs.is_empty() { knobs } else { format!(", {knobs}") };
     let name = variant.name;
     let settings = format!("{name} with work-group size {work_group}{knobs}");
-    note(ui, &format!("Fastest of {tried} measurements: {settings}: {speed} for {bodies} {things}"));
+    note(ui, &format!("Fastest of {tried} measurements: {settings}, with {speed} for {bodies} {things}"));
 }

@@ -27,7 +27,7 @@ const LOW: f32 = 500.0;
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Tooltip for the legend of the colour `error`.
-const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more in a pause). Each body keeps its colour until it is measured again.";
+const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
 /// Size of the colours in the legend of the colour `error`, in points.
 const LEGEND: egui::Vec2 = egui::vec2(160.0, 10.0);
 /// Text shown instead of a value that has not been measured.
@@ -102,7 +102,7 @@ impl Fold {
     }
 }
 
-/// Returns a window at the picture's lower left, at most `most` points wide at first, that leaves room for the overlay.
+/// Returns a window at the lower left of the picture, initially at most `most` points wide, that leaves room for the overlay.
 pub(super) fn window_beside<'a>(
     ctx: &egui::Context,
     title: &'a str,
@@ -314,7 +314,7 @@ fn legend(ui: &mut egui::Ui, model: &Model) {
     let Some(ErrorColours { measured, decades }) = model.stats.error_colours else { return };
     ui.add_space(6.0);
     let [some, all] = [measured, model.stats.bodies].map(|count| format::count(count as u64));
-    show_rows(ui, &[row("Bodies with a known error", format!("{some} of {all}"), ERRORS_HELP)]);
+    show_rows(ui, &[row("Bodies measured", format!("{some} of {all}"), ERRORS_HELP)]);
     if measured == 0 {
         return;
     }

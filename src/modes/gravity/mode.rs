@@ -22,7 +22,7 @@ pub static INFO: ModeInfo = ModeInfo {
     work: Work::pairs("interactions", Some(20.0)),
     error: (
         "Force error",
-        "Relative error of the forces, measured on up to 256 random bodies (more if the colour is error), whose forces are recomputed in double precision. 1e-6 means one part in a million.",
+        "Relative error of the forces, measured on up to 256 random bodies (more if bodies are coloured by error), whose forces are recomputed in double precision. 1e-6 means one part in a million.",
     ),
     limit: Limit::Pair(Pair {
         micro: MicroKernel::pairs(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2),

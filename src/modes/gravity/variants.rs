@@ -168,7 +168,7 @@ const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
     .method(
         "Multipoles",
         &[
-            ("monopole", "A cell acts like its whole mass at its centre of mass."),
+            ("monopole", "A cell acts as if its whole mass were at its centre of mass."),
             (
                 "quadrupole",
                 "The second moments of the masses count too: a smaller error with the same cells.",
@@ -176,26 +176,26 @@ const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
         ],
     );
 const CURVE: Knob = Knob::new("curve", "HILBERT", &[0, 1], |_, _| 1)
-    .summary("Space-filling curve that gives the order of the bodies. Neighbours on the curve share a walk.")
+    .summary("Space-filling curve that gives the order of the bodies. Neighbours on the curve share a walk through the tree.")
     .method(
         "Curve",
         &[
             (
                 "morton",
-                "Morton curve (Z-order): simple, but it jumps, so that some groups of bodies are large.",
+                "Morton curve (Z-order): simple, but it jumps, so that some groups of bodies are spread out.",
             ),
-            ("hilbert", "Hilbert curve: it never jumps, so that groups of bodies are small."),
+            ("hilbert", "Hilbert curve: it never jumps, so that groups of bodies are compact."),
         ],
     );
 const CRITERION: Knob = Knob::new("criterion", "ACCELERATION_CRITERION", &[0, 1], |_, _| 1)
-    .summary("Rule that decides whether a cell may act as a whole, or is opened.")
+    .summary("Rule that decides whether a cell acts as a whole, or is opened: then its parts are considered instead.")
     .method("Criterion", &[
-        ("geometric", "A cell acts as a whole if it looks small: its radius divided by its distance is below an angle that follows Opening."),
+        ("geometric", "A cell acts as a whole if it looks small: its radius divided by its distance is below the angle that Opening sets."),
         ("acceleration", "A cell acts as a whole if its estimated error is small compared with the last acceleration of the bodies."),
     ]);
 const EXPANSIONS: Knob = Knob::new("expansions", "EXPANSIONS", &[0, 1], |_, _| 1)
     .summary("Whether far cells act on groups of bodies (M2L), or all cells act on single bodies.")
     .method("Expansions", &[
         ("off", "Every cell acts on each body of a group."),
-        ("on", "A far cell acts once on a local expansion around the group's centre, and each body evaluates the expansion."),
+        ("on", "The pull of a far cell is computed once per group, as an expansion around the group's centre, which each body then evaluates."),
     ]);

@@ -234,7 +234,7 @@ fn the_overlay_tells_speed_and_truth() {
 fn the_legend_of_the_colour_error_says_what_is_shown() {
     let mut window = open(MODES[0]);
     let has = |window: &Window, text: &str| window.query_by_label(text).is_some();
-    assert!(!has(&window, "Bodies with a known error"), "another colour");
+    assert!(!has(&window, "Bodies measured"), "another colour");
     let legend = |measured| Some(ErrorColours { measured, decades: [-6, -3] });
     window.state_mut().stats.error_colours = legend(0);
     window.run();
@@ -245,7 +245,7 @@ fn the_legend_of_the_colour_error_says_what_is_shown() {
     window.state_mut().stats.error_colours = legend(640);
     window.run();
     let some = format!("640 of {}", format::count(1024));
-    for text in ["Bodies with a known error", &some, "1e-6", "1e-3"] {
+    for text in ["Bodies measured", &some, "1e-6", "1e-3"] {
         assert!(has(&window, text), "{text}");
     }
     window.get_by_label("1e-6").hover();
