@@ -61,7 +61,7 @@ pub struct MicroKernel {
     chains: [usize; 2],
     /// Number of operations unrolled per loop round on GPUs: enough to hide the loop's cost, but few enough to cache.
     turns: usize,
-    /// Number of units of work, such as pairs of bodies, counted for each arithmetic operation.
+    /// Number of units of work, such as pairs of bodies, that one operation counts as.
     counts: usize,
     work: Workload,
 }

@@ -21,7 +21,7 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
                 info.name
             )
         })?;
-        (row.check)(&carries, list).map_err(|what| invalid!("the data {name:?} is invalid: {what}"))?;
+        (row.check)(&carries, list).map_err(|what| invalid!("the list {name:?} is invalid: {what}"))?;
     }
     Ok(())
 }

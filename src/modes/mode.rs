@@ -192,7 +192,7 @@ pub trait Mode: Params + Any + Send + Sync {
         self.info().work.sizes(device.kind).auto
     }
 
-    /// Returns the mode with the parameters that make each variant that `auto` may select accurate enough.
+    /// Returns the mode with parameters such that every variant that `auto` may select is accurate enough.
     fn for_auto(&self) -> Box<dyn Mode> {
         self.boxed()
     }

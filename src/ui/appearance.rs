@@ -46,6 +46,6 @@ fn limit(look: &Look, counts: &CellCounts) -> Option<String> {
     let is_cut = counts.walk.is_none() && (counts.depth as f32) < look.cells_depth;
     is_cut.then(|| {
         let (depth, most) = (counts.depth, format::count(MOST_BOXES as u64));
-        format!("Cells of depth {depth} are shown: deeper ones are more than {most}")
+        format!("Showing the cells of depth {depth}: the next depth has more than {most} cells")
     })
 }

@@ -53,7 +53,7 @@ pub(super) fn heading(ui: &mut egui::Ui, title: String, subject: String) {
     ui.add(Label::new(small(ui, subject)).truncate());
 }
 
-/// Shows a legend above the axes, where it hides no data. Each variant has its index in the mode's list.
+/// Shows a legend above the axes, where it hides no data. Each variant comes with its index in the mode's list.
 pub(super) fn legend(ui: &mut egui::Ui, lines: impl Iterator<Item = (usize, &'static Variant)>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);

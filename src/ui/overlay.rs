@@ -299,7 +299,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let Some(diagnostics) = &stats.diagnostics else { return rows };
     if mode.info().work.shows_momentum {
         let share = format!("{:.2e}", momentum_share(stats).unwrap_or(0.0));
-        let help = format!("{MOMENTUM_HELP}. Without outside forces it is constant");
+        let help = format!("{MOMENTUM_HELP}. Without external forces it is constant");
         rows.push(row("Momentum", share, help));
     }
     // The sparkline already shows its reading with a separate label.

@@ -20,7 +20,8 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Identifier of the quantity that the colours show (see [`Points::colours`]); if `None`, the next upload resets the range.
+    /// Identifier of the quantity that the colours show (see [`Points::colours`]); if `None`, the next upload resets the
+    /// colour range.
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,

@@ -53,7 +53,7 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours in the picture: the mean colour, and the weight in the choice of the palette.
+/// A group of nearly equal colours in the picture: their mean, and their weight when the palette is chosen.
 struct Shade {
     colour: Vec3,
     weight: f32,

@@ -33,8 +33,8 @@ pub(super) trait Solver {
     }
 
     /// Returns a buffer in which the fourth number of each row is the number of bodies and cells that act on a body, or
-    /// `None` if it is the same for all bodies. Must be called between passes, and may queue a walk of the tree, which does not
-    /// change what later passes compute.
+    /// `None` if that number is the same for all bodies. Must be called between passes, and may queue a walk of the tree,
+    /// which does not change what later passes compute.
     fn costs(&mut self, _lane: &mut Lane, _pass: &TreePass) -> Result<Option<&Buffer<[f32; 4]>>> {
         Ok(None)
     }

@@ -98,7 +98,7 @@ impl CpuKernels {
         let cells = room(n);
         if cells > MOST_CELLS {
             let most = (MOST_CELLS - TOP_CELLS - PAD) / 2;
-            return Err(Error::Invalid(format!("the variant tree takes at most {most} bodies on a CPU")));
+            return Err(Error::Invalid(format!("the variant `tree` accepts at most {most} bodies on a CPU")));
         }
         let tasks = (2 * device.info.compute_units as usize).clamp(1, 16);
         Ok(Self {
