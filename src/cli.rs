@@ -274,6 +274,9 @@ pub(crate) struct Bench {
     /// Scene to measure; it must suit any number of bodies [default: the first scene of each mode]
     #[arg(long, value_name = "NAME", conflicts_with = "tune")]
     pub(crate) scene: Option<String>,
+    /// Measure the simulation in this snapshot from its saved state on; --set and the options for kernels change it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "bodies", "tune", "devices"])]
+    pub(crate) resume: Option<PathBuf>,
     /// Numbers of bodies or cells to measure [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
     #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
     pub(crate) bodies: Vec<usize>,

@@ -11,7 +11,8 @@ use std::time::Instant;
 use super::options::{ladders, no_scene, set_mode};
 use crate::base::{Result, invalid};
 use crate::cli::Bench;
-use crate::engine::{Config, Engine, Tuned};
+use crate::engine::snapshot::Carried;
+use crate::engine::{Config, Engine, Snapshot, Tuned};
 use crate::modes::{ModeInfo, Variant};
 
 /// Returns the modes to measure, each with its kernel variants: the modes that have the scene of `--scene`, if given.
@@ -27,6 +28,17 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
             Err(invalid!("the scene {name} has exactly {fixed} {things}; bench needs a scene of any size"))
         }
         None => Ok(subjects),
+    }
+}
+
+/// Reads the snapshot of `--resume`, if given.
+fn snapshot(args: &Bench) -> Result<Option<Snapshot>> {
+    let Some(path) = &args.resume else { return Ok(None) };
+    match Carried::load(path)? {
+        Carried::Snapshot(snapshot) => Ok(Some(*snapshot)),
+        Carried::Scene(_) => {
+            Err(invalid!("{} has settings of a simulation, but not its saved state", path.display()))
+        }
     }
 }
 

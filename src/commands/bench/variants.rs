@@ -7,16 +7,16 @@ use serde::Serialize;
 
 use super::limits::Limits;
 use super::sweep::Sweep;
-use super::{Lap, configuration, subjects, time_in_turn, warm_up};
+use super::{Lap, configuration, snapshot, subjects, time_in_turn, warm_up};
 use crate::base::params::product;
-use crate::base::{Error, OutputFile, ParamValue, Result};
+use crate::base::{Error, OutputFile, ParamValue, Result, invalid};
 use crate::cli::Bench;
 use crate::commands::devices::{edited, open};
 use crate::commands::launch::tuned;
-use crate::commands::options::{Trials, knobs};
+use crate::commands::options::{Trials, knobs, set_mode};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{Device, DeviceInfo};
-use crate::engine::{Config, Engine, Resolved, Trial, Tuned};
+use crate::engine::{Config, Engine, Resolved, Snapshot, Trial, Tuned};
 use crate::export::chart::{Axis, Chart};
 use crate::export::error_chart::{ErrorChart, ErrorPoint};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SAMPLE, SampleErrors, choose};
@@ -80,7 +80,10 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     };
     let device = open(&args.subject)?;
     let (set, sweep) = Sweep::split(&args.set)?;
-    let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
+    let snapshot = snapshot(args)?;
+    let saved = snapshot.as_ref().map(|snapshot| [snapshot.runs[0].state.len()]);
+    let asked = saved.as_ref().map_or(args.bodies.as_slice(), |size| size);
+    let sizes = |info: &ModeInfo| match (asked, info.work.sizes(device.info.kind)) {
         ([], suited) if sweep.is_some() => suited.bench[suited.bench.len() - 1..].to_vec(),
         ([], suited) if args.plot.is_some() => doublings(suited.telling),
         ([], suited) => suited.bench.to_vec(),
@@ -88,11 +91,26 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     };
     // Impossible options are reported before anything is printed or measured.
     let (mut rounds, mut skipped) = (Vec::new(), Vec::new());
-    let ladders = subjects(args)?;
+    let mut ladders = subjects(args)?;
+    if let (Some(path), Some(snapshot)) = (&args.resume, &snapshot) {
+        let saved = snapshot.runs[0].config.mode.info();
+        ladders.retain(|(info, _)| *info == saved);
+        if ladders.is_empty() {
+            return Err(invalid!("{} is a simulation of --mode {}", path.display(), saved.name));
+        }
+    }
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
     sweep.as_ref().map_or(Ok(()), |sweep| sweep.check(&ladders))?;
-    let plan = Plan { args, device: &device, set: &set, sweep: sweep.as_ref(), tuned: tuned(), trials };
+    let plan = Plan {
+        args,
+        device: &device,
+        snapshot: snapshot.as_ref(),
+        set: &set,
+        sweep: sweep.as_ref(),
+        tuned: tuned(),
+        trials,
+    };
     for (info, variants) in &ladders {
         for bodies in sizes(info) {
             rounds.push(plan.configurations(info, bodies, variants, &mut skipped)?);
@@ -208,6 +226,8 @@ fn error_charts(rows: &[Row], sweep: &Sweep, device: &DeviceInfo) -> Vec<ErrorCh
 struct Plan<'a> {
     args: &'a Bench,
     device: &'a Device,
+    /// Simulation to measure instead of a scene, if any.
+    snapshot: Option<&'a Snapshot>,
     /// Values of parameters that hold for all measurements.
     set: &'a [String],
     sweep: Option<&'a Sweep>,
@@ -234,7 +254,7 @@ impl Plan<'_> {
             {
                 for knobs in combinations(variant, &self.trials) {
                     let set: Vec<_> = self.set.iter().chain(value).cloned().collect();
-                    let base = configuration(self.args.scene.as_deref(), &set, info, &self.tuned)?;
+                    let base = self.base(info, &set)?;
                     let (bodies, variant) = (Some(bodies), Some(variant));
                     let config = Config { bodies, variant, work_group, knobs, ..base };
                     match Resolved::new(&config, &self.device.info) {
@@ -245,6 +265,25 @@ impl Plan<'_> {
             }
         }
         Ok(configs)
+    }
+
+    /// Returns the configuration of the snapshot or the scene, with the parameters `set`.
+    fn base(&self, info: &'static ModeInfo, set: &[String]) -> Result<Config> {
+        let Some(snapshot) = self.snapshot else {
+            return configuration(self.args.scene.as_deref(), set, info, &self.tuned);
+        };
+        let mut config = Config { tuned: self.tuned.clone(), ..snapshot.runs[0].config.clone() };
+        set_mode(config.mode.as_mut(), set)?;
+        Ok(config)
+    }
+
+    /// Builds an engine for `config`. The engine continues from the snapshot, if there is one.
+    fn engine(&self, config: Config) -> Result<Engine> {
+        let Some(snapshot) = self.snapshot else { return Engine::new(self.device.clone(), config) };
+        let mut engine = Engine::resume(self.device.clone(), snapshot.clone(), &self.tuned)?;
+        let Config { mode, variant, work_group, knobs, .. } = config;
+        engine.configure(Config { mode, variant, work_group, knobs, ..engine.config().clone() })?;
+        Ok(engine)
     }
 
     /// Returns the work-group sizes to measure; `None` stands for the size that `auto` chooses.
@@ -265,7 +304,7 @@ impl Plan<'_> {
     fn measure(&self, limits: &mut Limits, configs: Vec<Config>) -> Result<Vec<Row>> {
         let mut laps = Vec::new();
         for config in configs {
-            let mut engine = Engine::new(self.device.clone(), config)?;
+            let mut engine = self.engine(config)?;
             let steps = warm_up(&mut engine, self.args.seconds)?;
             laps.push(Lap { engine, steps, seconds: Vec::new() });
         }

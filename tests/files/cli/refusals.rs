@@ -42,6 +42,10 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("bench --plot x.jpg", &["--plot x.jpg", ".png or .csv"]),
     ("bench --plot speed", &["--plot speed", ".png or .csv"]),
     ("bench --plot nowhere/x.png", &["cannot write nowhere/x.png"]),
+    ("bench --resume nowhere.gravitile", &["cannot read nowhere.gravitile"]),
+    ("bench --resume x.gravitile --scene galaxy", &["--resume", "--scene"]),
+    ("bench --resume x.gravitile --bodies 100", &["--resume", "--bodies"]),
+    ("bench --resume x.gravitile --devices 1", &["--resume", "--devices"]),
     ("bench --tune --plot x.png", &["--tune", "--plot"]),
     ("bench --repeats 0", &["'0'", "--repeats", "1..="]),
     // Parameters.
