@@ -30,10 +30,14 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
 }
 
 // Bodies that share a walk are a group: at most GROUP bodies, whose leaves have the same level, so that they are about equally
-// far from each other. Each multiple of GROUP begins a group. Returns whether body i begins one; `level` is that of its leaf.
-bool begins_group(uint i, uint n, uint level, uint level_before)
+// far from each other. Each multiple of GROUP begins a group. If leaves are larger than they would be if all bodies were
+// spread evenly, each leaf begins a group: several of them may surround a dense cell, all of whose bodies would act one by one.
+//
+// Returns whether body i begins a group; `level` is that of its leaf, and `first` that of the largest cell that it begins.
+bool begins_group(uint i, uint n, uint first, uint level, uint level_before)
 {
-    return i < n && (i % GROUP == 0 || level != level_before);
+    const uint even_level = (31 - clz(max(n / LEAF, 1u))) / 3;
+    return i < n && (i % GROUP == 0 || level != level_before || (level < even_level && first <= level));
 }
 
 // Returns the rank of the group that body i begins. If costs are not known, the groups that begin within a multiple of GROUP
@@ -91,7 +95,7 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_cos
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
     barrier(LOCAL);
-    const bool begins = begins_group(i, n, last, ends[max(own, 1u) - 1]);
+    const bool begins = begins_group(i, n, first, last, ends[max(own, 1u) - 1]);
     count_ranks(begins, rank_of_group(i, n, has_costs, ranks), lane, &count, scratch);
     by_warp[warp][lane] = count;
     barrier(LOCAL);
@@ -118,7 +122,7 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_cos
     const uint first = i < n ? from[i] : 1, last = i < n ? to[i] : 0;
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
-    const bool begins_one = begins_group(i, n, last, i % 256 > 0 && i < n ? to[i - 1] : 0);
+    const bool begins_one = begins_group(i, n, first, last, i % 256 > 0 && i < n ? to[i - 1] : 0);
     const uint own_begins = ballot(begins_one, scratch), rank = rank_of_group(i, n, has_costs, ranks);
     const uint earlier = count_ranks(begins_one, rank, lane, &count, scratch);
     if (lane == 0)
