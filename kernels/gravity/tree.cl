@@ -8,8 +8,9 @@
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
 // quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
 // group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far
-// cell is at least FAR_RADII radii of the group away, and its squared distance is at least far_softening times eps². The
-// host defines these constants.
+// cell is at least FAR_RADII radii of the group away, and what its expansion leaves out is at most `far_share` times what
+// an accepted cell may leave out. FAR_SOFTENING weighs what softening makes an expansion leave out. The host defines these
+// constants.
 //
 // The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
 // r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
@@ -52,19 +53,20 @@ typedef struct {
 } HandedCells;
 
 // Bodies that share a walk: the centre of their box, half its size, their largest distance from the centre, the largest
-// error that a cell may make (divided by M/d² if cells are accepted by their angle alone), the largest radius over distance
-// of a cell, and the squared distance of far cells in eps².
+// error that a cell may make (divided by M/d² if cells are accepted by their angle alone), and the largest radius over
+// distance of a cell.
 typedef struct {
-    float x, y, z, wx, wy, wz, radius, limit, angle, softening;
+    float x, y, z, wx, wy, wz, radius, limit, angle;
 } Target;
 
 // The field of far cells around a centre: derivatives of the potential of the orders 1 to 4, in units of the group's
 // radius, and the potential. Derivatives that follow from the others, since the trace is zero, are left out:
 // x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
+// Softening makes a trace; the next term is the negative of the trace of order 2. Traces of higher orders are neglected.
 #ifdef POTENTIAL
-#define TERMS 25
+#define TERMS 26
 #else
-#define TERMS 24
+#define TERMS 25
 #endif
 
 // VECTORS vectors of bodies with their sums: accelerations, or potentials divided by -G and their mass.
@@ -161,12 +163,12 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
 #if EXPANSIONS
     const float16 d2 = fma(dx, dx, fma(dy, dy, dz * dz)), away = root(d2);
     const float16 own = t->radius * away, other = radius * away;
+    const float16 own2 = own * own, other2 = other * other, soft = FAR_EPS2(eps2) * away * away;
+    const float16 missed = fma(own2, fma((float16)(2.0f), other2, own2), FAR_SOFTENING * soft * (own2 + other2));
 #if ACCELERATION_CRITERION
-    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= t->softening * eps2)
-        & (mass * away * away * (own * own) * fma(2.0f * other, other, own * own) <= far_share * t->limit);
+    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (mass * away * away * missed <= far_share * t->limit);
 #else
-    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= t->softening * eps2)
-        & ((own * own) * fma(2.0f * other, other, own * own) <= far_share * t->limit);
+    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (missed <= far_share * t->limit);
 #endif
 #else
     v.far = 0;
@@ -199,7 +201,7 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
     for (uint i = 0; i < count; i += 16) {
 #define COLUMN(column) vload16(0, far->columns + (column) * FAR_ROOM + i)
         const float16 dx = t->x - COLUMN(CELL_X), dy = t->y - COLUMN(CELL_Y), dz = t->z - COLUMN(CELL_Z);
-        const float16 v = inverse_root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
+        const float16 v = inverse_root(fma(dx, dx, fma(dy, dy, fma(dz, dz, FAR_EPS2(eps2)))));
 #if ORDER >= 2
         // The direction, and the quadrupole over r² with its product with the direction.
         const float16 x = dx * v, y = dy * v, z = dz * v, size = COLUMN(CELL_RADIUS) * v, size2 = size * size;
@@ -253,10 +255,11 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         s[21] += m4 * y * z * (fx - 15.0f);
         s[22] += m4 * x * z * (fy - 15.0f);
         s[23] += m4 * y * z * (fy - 45.0f);
+        s[24] += m2 * (3.0f * FAR_EPS2(eps2) * v * v);
 #if defined(POTENTIAL) && ORDER >= 2
-        s[24] += COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f);
+        s[25] += COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f);
 #elif defined(POTENTIAL)
-        s[24] += COLUMN(CELL_MASS) * v;
+        s[25] += COLUMN(CELL_MASS) * v;
 #endif
 #undef COLUMN
     }
@@ -283,14 +286,14 @@ void evaluate(const Target *t, const float *s, Group *group, uint k)
     Columns *c = &group->columns[k];
     const float scale = t->radius > 0.0f ? 1.0f / t->radius : 0.0f;
     const float16 x = (c->x - t->x) * scale, y = (c->y - t->y) * scale, z = (c->z - t->z) * scale;
-    const float zz = -s[3] - s[6], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
+    const float zz = -s[3] - s[6] - s[24], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
     const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
     const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
     const float16 xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
     const float16 x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
     const float16 xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
 #ifdef POTENTIAL
-    group->potential[k] += s[24] + t->radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz
+    group->potential[k] += s[25] + t->radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz
         + s[6] * yy + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz
         + s[14] * yyz + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z)
         + s[16] * x3 * y + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3
@@ -425,11 +428,10 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
 #if ACCELERATION_CRITERION
     const bool known = opening >= 0.0f;
     const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius,
-        known ? opening * smallest_of(least) : INFINITY, known ? LARGEST_ANGLE : FIRST_ANGLE, far_softening(opening) };
+        known ? opening * smallest_of(least) : INFINITY, known ? LARGEST_ANGLE : FIRST_ANGLE };
 #else
     const float angle = angle_of(opening);
-    const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius, angle * angle * angle,
-        angle, far_softening(opening) };
+    const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius, angle * angle * angle, angle };
 #endif
     return t;
 }

@@ -9,12 +9,13 @@ float angle_of(float opening)
 }
 #endif
 
-// Returns the least squared distance of a far cell from the centre of a group, divided by eps². The expansion around the
-// centre does not follow how softening changes the law, and this error must shrink with `opening`.
-float far_softening(float opening)
-{
-    return fmax(FAR_SOFTENING, 4.0f / sqrt(fabs(opening)));
-}
+// The square of the softening length for cells that act on expansions. All of them are farther than eps, where the clamped
+// law is Newton's.
+#ifdef SOFTENING_CLAMP
+#define FAR_EPS2(eps2) 0.0f
+#else
+#define FAR_EPS2(eps2) (eps2)
+#endif
 
 #ifdef POTENTIAL
 // A walk sums potentials, as `real` (see reduce.cl).

@@ -81,7 +81,7 @@ choice! {
 }
 
 /// Default of the parameter `opening`.
-const OPENING: f32 = 0.002;
+const OPENING: f32 = 0.004;
 
 choice! {
     /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
@@ -90,7 +90,7 @@ choice! {
         Exact = "exact",
         /// A relative error of 1e-4: for many bodies, `auto` chooses the tree, with an Opening of at most 0.00007.
         TenThousandth = "1e-4",
-        /// A relative error of 1e-3: for many bodies, `auto` chooses the tree, with an Opening of at most 0.002.
+        /// A relative error of 1e-3: for many bodies, `auto` chooses the tree, with an Opening of at most 0.004.
         Thousandth = "1e-3",
     }
 }

@@ -5,8 +5,9 @@
 // that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
 // M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
 // acceleration in the group (without G), for every 32 bodies of the group, and r/d is below LARGEST_ANGLE. Accepted leaves
-// of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII radii of the group away, and its squared
-// distance is at least far_softening times eps². The host defines these constants.
+// of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII radii of the group away, and what its
+// expansion leaves out is at most `far_share` times what an accepted cell may leave out. FAR_SOFTENING weighs what softening
+// makes an expansion leave out. The host defines these constants.
 //
 // The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
 // r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
@@ -18,9 +19,9 @@
 // Room for cells to be opened. As many are popped at once as leave room for all their children.
 #define STACK 1024
 #ifdef POTENTIAL
-#define TERMS 25
+#define TERMS 26
 #else
-#define TERMS 24
+#define TERMS 25
 #endif
 // Rows of a cell that acts on bodies.
 #if ORDER >= 2
@@ -121,6 +122,7 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
 // Adds a cell to the expansion of a group around `centre`, in units of its radius: derivatives of the potential of the
 // orders 1 to 4, without those that follow from the others, since the trace is zero:
 // x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
+// Softening makes a trace; the next term is the negative of the trace of order 2. Traces of higher orders are neglected.
 void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float eps2)
 {
     const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;
@@ -174,10 +176,11 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
     s[21] = fma(m4 * yz_, fx - 15.0f, s[21]);
     s[22] = fma(m4 * xz_, fy - 15.0f, s[22]);
     s[23] = fma(m4 * yz_, fy - 45.0f, s[23]);
+    s[24] = fma(3.0f * eps2 * v * v, m2, s[24]);
 #if defined(POTENTIAL) && ORDER >= 2
-    s[24] = fma(c.w * v, fma(0.5f, w, 1.0f), s[24]);
+    s[25] = fma(c.w * v, fma(0.5f, w, 1.0f), s[25]);
 #elif defined(POTENTIAL)
-    s[24] = fma(c.w, v, s[24]);
+    s[25] = fma(c.w, v, s[25]);
 #endif
 }
 
@@ -185,14 +188,14 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
 void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 {
     const float x = offset.x, y = offset.y, z = offset.z;
-    const float zz = -s[3] - s[6], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
+    const float zz = -s[3] - s[6] - s[24], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
     const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
     const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
     const float xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
     const float x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
     const float xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
 #ifdef POTENTIAL
-    own->potential[k] += s[24] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
+    own->potential[k] += s[25] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
         + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz + s[14] * yyz
         + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z) + s[16] * x3 * y
         + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3 + s[17] * xx * yy
@@ -240,7 +243,7 @@ walk(const uint warps, const float opening, const float far_share, const float e
 #else
     const float angle = angle_of(opening);
 #endif
-    const float softening = far_softening(opening);
+    const float far_eps2 = FAR_EPS2(eps2);
     uint4 done = (uint4)(0);
 
     const ulong count = levels[LEVELS + 2];
@@ -326,12 +329,12 @@ walk(const uint warps, const float opening, const float far_share, const float e
 #if EXPANSIONS
             const float3 d = c.xyz - centre;
             const float d2 = dot(d, d), away = root(d2), ours = radius * away, theirs = b.y * away;
+            const float ours2 = ours * ours, theirs2 = theirs * theirs, soft = far_eps2 * away * away;
+            const float missed = fma(ours2, fma(2.0f, theirs2, ours2), FAR_SOFTENING * soft * (ours2 + theirs2));
 #if ACCELERATION_CRITERION
-            const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= softening * eps2
-                && c.w * away * away * (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
+            const bool far = accepted && ours * FAR_RADII < 1.0f && c.w * away * away * missed <= far_share * limit;
 #else
-            const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= softening * eps2
-                && (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
+            const bool far = accepted && ours * FAR_RADII < 1.0f && missed <= far_share * limit;
 #endif
 #else
             bool far = false;
@@ -363,7 +366,7 @@ walk(const uint warps, const float opening, const float far_share, const float e
                 sync_warp();
                 if (far_count >= WARP) {
                     const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
-                    expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], eps2);
+                    expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], far_eps2);
                     far_count -= WARP;
                     sync_warp();
                     far_list[lane] = rest;
@@ -426,7 +429,7 @@ walk(const uint warps, const float opening, const float far_share, const float e
 #if EXPANSIONS
         if (far_count > 0 && lane < far_count) {
             const uint cell = ROWS * far_list[lane];
-            expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], eps2);
+            expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], far_eps2);
         }
 #endif
         if (mid_count > 0) {

@@ -17,20 +17,14 @@ const ANGLE_SCALE: f32 = 1.25;
 /// Rounding error of a cell's centre of mass, as a fraction of its largest coordinate.
 pub(super) const ROUNDING: f32 = 4e-7;
 /// A cell acts on the expansion of a target only if it is at least this many times as far as the target's radius.
-pub(super) const FAR_RADII: f32 = 2.0;
-/// A cell acts on an expansion only if its squared distance is at least this many times the squared softening length, or
-/// more if `opening` is small: see [`far_softening`].
-const FAR_SOFTENING: f32 = 100.0;
+pub(super) const FAR_RADII: f32 = 1.5;
+/// Weight of the error of an expansion that neglects traces of the softened potential, relative to the error of an
+/// expansion that ends after the fourth order. With this weight, expansions leave the errors in the built-in scenes as they are.
+pub(super) const FAR_SOFTENING: f32 = 10.0;
 /// A set of groups opens cells larger than this fraction of its radius, unless they are far.
 pub(super) const OPENED_RADII: f32 = 1.0;
 /// The bodies of an accepted leaf of at most this many bodies act one by one.
 pub(super) const FEW_BODIES: u32 = 4;
-
-/// Returns the least squared distance of a cell that acts on an expansion, divided by the squared softening length. Must
-/// match the function of this name in `kernels/gravity/tree/step.cl`.
-pub(super) fn far_softening(opening: f32) -> f32 {
-    FAR_SOFTENING.max(4.0 / opening.abs().sqrt())
-}
 
 /// Returns the largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle
 /// alone. Must match the function of this name in `kernels/gravity/tree/step.cl`.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use glam::{DVec3, Vec3};
 
-use super::criterion::{FAR_RADII, FEW_BODIES, LARGEST_ANGLE, Method, OPENED_RADII, ROUNDING, far_softening};
+use super::criterion::{FAR_RADII, FAR_SOFTENING, FEW_BODIES, LARGEST_ANGLE, Method, OPENED_RADII, ROUNDING};
 use crate::base::cells::{Corners, MOST_BOXES, WalkCounts};
 use crate::modes::gravity::parameters::Softening;
 
@@ -88,8 +88,6 @@ pub(super) struct Target {
     centre: Vec3,
     /// Largest distance of a body from the centre.
     radius: f32,
-    /// Least squared distance of a far cell, divided by the squared softening length.
-    softening: f32,
 }
 
 impl Target {
@@ -112,7 +110,6 @@ impl Target {
             parts: range.clone().step_by(part).map(box_of).collect(),
             radius: range.map(|i| place(i).distance(centre)).fold(0.0, f32::max),
             centre,
-            softening: far_softening(opening),
         }
     }
 }
@@ -163,12 +160,13 @@ impl Rules {
             }
             false => (self.angle.powi(3), 1.0),
         };
-        let error = strength * (own * own) * (2.0 * other * other + own * own);
+        let (own2, other2) = (own * own, other * other);
+        let soft = if self.softening == Softening::Plummer { self.eps2 * away * away } else { 0.0 };
+        let missed = own2 * (2.0 * other2 + own2) + FAR_SOFTENING * soft * (own2 + other2);
         let is_far = self.method.has_expansions
             && is_accepted
             && own * FAR_RADII < 1.0
-            && d2 >= target.softening * self.eps2
-            && error <= self.far_share * limit;
+            && strength * missed <= self.far_share * limit;
         Verdict { is_accepted, is_far }
     }
 
