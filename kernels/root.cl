@@ -17,6 +17,8 @@
 #if ROOT && !defined(PORTABLE_ROOT)
 #if LANES == 16 && defined(__AVX512F__)
 #define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrt14ps512_mask(x, x, (ushort)-1)
+#elif LANES == 16 && defined(__AVX__)
+#define ROOT_INSTRUCTION(x) (float16)(__builtin_ia32_rsqrtps256((x).lo), __builtin_ia32_rsqrtps256((x).hi))
 #elif LANES == 8 && defined(__AVX512VL__)
 #define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrt14ps256_mask(x, x, (uchar)-1)
 #elif LANES == 8 && defined(__AVX__)
