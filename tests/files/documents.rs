@@ -164,7 +164,10 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
             {
                 set(&mut arguments, option, value, true);
             }
-            set(&mut arguments, "--bodies", "300", true);
+            // A snapshot has its own number of bodies.
+            if !arguments.iter().any(|word| word == "--resume") {
+                set(&mut arguments, "--bodies", "300", true);
+            }
         }
         _ => return None,
     }
