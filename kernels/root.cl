@@ -11,7 +11,7 @@
 #endif
 
 // ROOT 1 is the machine's own instruction, written as inline assembly or, on CPUs, by the compiler's name for it,
-// because PoCL 5 aborts when it vectorises inline assembly. On CPUs the result has at least 12 correct bits. NVIDIA's
+// because PoCL 5 aborts when it vectorises inline assembly. On CPUs the result has at least 11 correct bits. NVIDIA's
 // compiler adds three instructions against denormals to its own root. A compiler that knows the macros but not the
 // instruction gets PORTABLE_ROOT (Program::build_with_root).
 #if ROOT && !defined(PORTABLE_ROOT)

@@ -656,7 +656,7 @@ fn auto_limits_the_opening_and_a_chosen_tree_does_not() {
         };
         error(&cpu(), config)
     };
-    let fine = with(None, "0.01");
+    let fine = with(None, "0.005");
     assert_eq!(with(None, "0.1"), fine);
     let coarse = with(Some("tree"), "0.1");
     assert!(coarse > 2.0 * fine, "{coarse:e} {fine:e}");

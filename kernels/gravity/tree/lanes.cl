@@ -15,7 +15,7 @@ float smallest_of(float16 v)
     return -largest_of(-v);
 }
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(PORTABLE_ROOT)
 // Returns one bit per lane: 1 where the condition holds.
 uint bits_of(int16 condition)
 {

@@ -46,6 +46,8 @@ struct Row {
     set: BTreeMap<&'static str, ParamValue>,
     /// Number of simulation steps in each timed measurement.
     steps: u32,
+    /// Number of simulation steps since the scene began, after the last measurement.
+    step: u64,
     /// Median of the measured speeds, in steps per second.
     steps_per_second: f64,
     /// Median duration of a step, in milliseconds.
@@ -273,6 +275,7 @@ impl Plan<'_> {
             return configuration(self.args.scene.as_deref(), set, info, &self.tuned);
         };
         let mut config = Config { tuned: self.tuned.clone(), ..snapshot.runs[0].config.clone() };
+        config.mode.unseen();
         set_mode(config.mode.as_mut(), set)?;
         Ok(config)
     }
@@ -350,6 +353,7 @@ impl Row {
                 .into_iter()
                 .collect(),
             steps,
+            step: engine.clock().0,
             steps_per_second: f64::from(steps) / median,
             ms_per_step: median / f64::from(steps) * 1e3,
             speed: BTreeMap::from([(info.work.report.0, reported(work / median))]),

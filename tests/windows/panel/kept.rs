@@ -13,7 +13,7 @@ fn the_gallery_has_a_picture_of_every_scene_and_changes_the_mode_too() {
             assert_eq!(picture.dimensions(), (320, 200), "{}", scene.name);
             let bright = picture.pixels().filter(|pixel| pixel.0.iter().any(|part| *part > 60)).count();
             assert!(bright > 40, "{} is dark: {bright}", scene.name);
-            assert!(scene.title.len() <= 20, "the gallery cuts off the title {:?}", scene.title);
+            assert!(scene.title.chars().count() <= 20, "the gallery cuts off the title {:?}", scene.title);
         }
     }
     let mut window = open(MODES[0]);

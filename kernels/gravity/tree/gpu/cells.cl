@@ -30,8 +30,8 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
 }
 
 // Bodies that share a walk are a group: at most GROUP bodies, whose leaves have the same level, so that they are about equally
-// far from each other. Each multiple of GROUP begins a group. If leaves are larger than they would be if all bodies were
-// spread evenly, each leaf begins a group: several of them may surround a dense cell, all of whose bodies would act one by one.
+// far from each other. Each multiple of GROUP begins a group. A leaf that is larger than leaves of evenly spread bodies
+// begins a group too: a group of several such leaves may surround a dense cell, and then all bodies of that cell act one by one.
 //
 // Returns whether body i begins a group; `level` is that of its leaf, and `first` that of the largest cell that it begins.
 bool begins_group(uint i, uint n, uint first, uint level, uint level_before)
@@ -40,8 +40,8 @@ bool begins_group(uint i, uint n, uint first, uint level, uint level_before)
     return i < n && (i % GROUP == 0 || level != level_before || (level < even_level && first <= level));
 }
 
-// Returns the rank of the group that body i begins. If costs are not known, the groups that begin within a multiple of GROUP
-// come first, because they are where the bodies are dense, and take the longest walks.
+// Returns the rank of the group that body i begins. If costs are not known, groups that begin within a multiple of GROUP
+// come first: most of them are where the bodies are dense, and take the longest walks.
 uint rank_of_group(uint i, uint n, uint has_costs, __global const uchar *ranks)
 {
     return has_costs && i < n ? ranks[i] : i % GROUP == 0;

@@ -8,7 +8,7 @@ use super::kernels::TreeKernels;
 use super::{cpu, gpu};
 use crate::base::cells::{CellCounts, CellRequest, Cells, MOST_BOXES};
 use crate::base::error::Result;
-use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ROOT, Rows};
+use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, Rows};
 use crate::modes::carried::list;
 use crate::modes::gravity::carried::LAST_SIZES;
 use crate::modes::gravity::parameters::Gravity;
@@ -305,5 +305,5 @@ fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -
     let constants: Vec<Define> = constants.collect();
     let constants = [constants, criterion::defines(), recipe.defines()].concat();
     let defines = [&constants, &softening_defines(params), &step_defines(params), more].concat();
-    Program::build(device, &[&[ROOT], common, source.files, own].concat(), &defines)
+    Program::build_with_root(device, &[common, source.files, own].concat(), &defines)
 }
