@@ -313,25 +313,8 @@ void evaluate(const Target *t, const float *s, Group *group, uint k)
 
 #endif
 
-// Whether the machine's reciprocal root has 14 correct bits, and the least `opening` with which forces use it as it is. Their
-// error, which is usually at least 1.5e-4 then, grows by about 3e-5; a step of Newton's method would take a tenth of the time.
-#if defined(ROOT_INSTRUCTION) && defined(__AVX512F__) && !defined(POTENTIAL)
-#define HAS_FINE_ROOT true
-#else
-#define HAS_FINE_ROOT false
-#endif
-#define ROUGH_OPENING 0.0005f
-
-// Returns 1/√x: the machine's, or an accurate one.
-__attribute__((always_inline)) float16 root_for(bool rough, float16 x)
-{
-    return rough ? root(x) : inverse_root(x);
-}
-
 // Adds the accelerations of cells to each body of a group.
-__attribute__((always_inline)) void
-attract_to_cells(bool rough, Group *group, __global const float *cells, uint stride, const uint *list, uint count,
-                 float eps2)
+void attract_to_cells(Group *group, __global const float *cells, uint stride, const uint *list, uint count, float eps2)
 {
     for (uint i = 0; i < count; ++i) {
 #define OF(column) cells[(column) * stride + list[i]]
@@ -356,7 +339,7 @@ attract_to_cells(bool rough, Group *group, __global const float *cells, uint str
 #else
             Columns *c = &group->columns[k];
             const float16 dx = cx - c->x, dy = cy - c->y, dz = cz - c->z;
-            const float16 v = root_for(rough, softened(dx, dy, dz, eps2));
+            const float16 v = inverse_root(softened(dx, dy, dz, eps2));
             const float16 x = dx * v, y = dy * v, z = dz * v, v2 = v * v;
             const float16 ux = fma((float16)(xx), x, fma((float16)(xy), y, xz * z));
             const float16 uy = fma((float16)(xy), x, fma((float16)(yy), y, yz * z));
@@ -392,60 +375,29 @@ float16 potential_of(float16 r2, float eps2)
 #endif
 
 // Adds the accelerations of the bodies of leaves to each body of a group. Returns the number of bodies.
-__attribute__((always_inline)) uint
-attract_to_leaves(bool rough, Group *group, __global const float *bodies, uint stride, const uint *list, uint count,
-                  float eps2)
+uint attract_to_leaves(Group *group, __global const float *bodies, uint stride, const uint *list, uint count, float eps2)
 {
     uint all = 0;
-    // The compiler keeps copies in registers, but not what a pointer refers to.
-    Columns own[VECTORS];
-#pragma unroll
-    for (uint k = 0; k < VECTORS; ++k)
-        own[k] = group->columns[k];
     for (uint i = 0; i < count; ++i) {
         const uint begin = FIRST_OF(list[i]), end = begin + COUNT_OF(list[i]);
         for (uint j = begin; j < end; ++j) {
             const float4 other = (float4)(bodies[j], bodies[stride + j], bodies[2 * stride + j], bodies[3 * stride + j]);
 #pragma unroll
             for (uint k = 0; k < VECTORS; ++k) {
-                Columns *c = &own[k];
 #ifdef POTENTIAL
+                const Columns *c = &group->columns[k];
                 const float16 dx = other.x - c->x, dy = other.y - c->y, dz = other.z - c->z;
                 const float16 one = other.w * potential_of(fma(dx, dx, fma(dy, dy, dz * dz)), eps2);
                 const int16 itself = LANE == (int16)((int)j - (int)group->first - 16 * (int)k);
                 group->potential[k] += select(one, (float16)(0.0f), itself);
 #else
-                if (rough) {
-                    const float16 dx = other.x - c->x, dy = other.y - c->y, dz = other.z - c->z;
-                    const float16 v = root(softened(dx, dy, dz, eps2)), f = other.w * v * (v * v);
-                    c->ax = fma(f, dx, c->ax);
-                    c->ay = fma(f, dy, c->ay);
-                    c->az = fma(f, dz, c->az);
-                } else {
-                    attract_columns(c, other, eps2);
-                }
+                attract_columns(&group->columns[k], other, eps2);
 #endif
             }
         }
         all += end - begin;
     }
-#pragma unroll
-    for (uint k = 0; k < VECTORS; ++k)
-        group->columns[k] = own[k];
     return all;
-}
-
-// Adds the accelerations of the cells in `mid`, and of the bodies of the leaves in `near`, to each body of a group. Returns
-// the number of these bodies.
-uint act_on_group(bool rough, Group *group, __global const float *cells, uint cell_stride, const uint *mid, uint mid_count,
-             __global const float *bodies, uint stride, const uint *near, uint near_count, float eps2)
-{
-    if (rough) {
-        attract_to_cells(true, group, cells, cell_stride, mid, mid_count, eps2);
-        return attract_to_leaves(true, group, bodies, stride, near, near_count, eps2);
-    }
-    attract_to_cells(false, group, cells, cell_stride, mid, mid_count, eps2);
-    return attract_to_leaves(false, group, bodies, stride, near, near_count, eps2);
 }
 
 // Returns the bodies from `begin` to `end` as a target. A negative `opening` is for bodies whose accelerations are not
@@ -495,7 +447,6 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
     if (begin >= n)
         return;
     const uint end = min(n, begin + SETS * GROUP);
-    const bool rough = HAS_FINE_ROOT && opening >= ROUGH_OPENING;
     uint4 done = (uint4)(0);
     Queue queue;
 #if EXPANSIONS
@@ -640,14 +591,17 @@ TASK void walk(const uint n, const uint stride, const uint cell_stride, const fl
                 make_room(&far, &t, eps2, terms);
             }
 #endif
-            if (mid_count > FAR_ROOM - 16 || near_count > NEAR_ROOM - 16) {
-                done.x += (past - first) * act_on_group(rough, &group, cells, cell_stride, mid, mid_count, bodies, stride, near,
-                                                   near_count, eps2);
-                mid_count = near_count = 0;
+            if (mid_count > FAR_ROOM - 16) {
+                attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
+                mid_count = 0;
+            }
+            if (near_count > NEAR_ROOM - 16) {
+                done.x += (past - first) * attract_to_leaves(&group, bodies, stride, near, near_count, eps2);
+                near_count = 0;
             }
         }
-        done.x += (past - first) * act_on_group(rough, &group, cells, cell_stride, mid, mid_count, bodies, stride, near,
-                                           near_count, eps2);
+        attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
+        done.x += (past - first) * attract_to_leaves(&group, bodies, stride, near, near_count, eps2);
 #if EXPANSIONS
         expand(&far, far.count, &t, eps2, terms);
 #endif
