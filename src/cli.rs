@@ -274,7 +274,7 @@ pub(crate) struct Bench {
     /// Scene to measure; it must suit any number of bodies [default: the first scene of each mode]
     #[arg(long, value_name = "NAME", conflicts_with = "tune")]
     pub(crate) scene: Option<String>,
-    /// Measure the simulation in this snapshot from its saved state on; --set and the options for kernels change it
+    /// Measure the simulation in this snapshot, starting from its saved state; --set and the kernel options override its settings
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "bodies", "tune", "devices"])]
     pub(crate) resume: Option<PathBuf>,
     /// Numbers of bodies or cells to measure [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]

@@ -8,8 +8,8 @@
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
 // quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
 // group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far
-// cell is at least FAR_RADII radii of the group away, and what its expansion leaves out is at most `far_share` times what
-// an accepted cell may leave out. FAR_SOFTENING weighs what softening makes an expansion leave out. The host defines these
+// cell is at least FAR_RADII group radii away, and the estimated error of its expansion is at most `far_share` times the
+// error allowed for an accepted cell. FAR_SOFTENING is the weight of the part due to softening. The host defines these
 // constants.
 //
 // The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
@@ -53,8 +53,8 @@ typedef struct {
 } HandedCells;
 
 // Bodies that share a walk: the centre of their box, half its size, their largest distance from the centre, the largest
-// error that a cell may make (divided by M/d² if cells are accepted by their angle alone), and the largest radius over
-// distance of a cell.
+// error that a cell may make (divided by M/d² if cells are accepted by their angle alone), and the largest
+// allowed ratio of a cell's radius to its distance.
 typedef struct {
     float x, y, z, wx, wy, wz, radius, limit, angle;
 } Target;
@@ -62,7 +62,7 @@ typedef struct {
 // The field of far cells around a centre: derivatives of the potential of the orders 1 to 4, in units of the group's
 // radius, and the potential. Derivatives that follow from the others, since the trace is zero, are left out:
 // x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
-// Softening makes a trace; the next term is the negative of the trace of order 2. Traces of higher orders are neglected.
+// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are neglected.
 #ifdef POTENTIAL
 #define TERMS 26
 #else

@@ -134,7 +134,7 @@ fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
 
 #[test]
 fn the_colour_error_fills_in_a_pause_and_is_forgotten_with_the_forces() {
-    // One check has no time for all bodies.
+    // A single check is too short to cover all bodies.
     const BODIES: usize = 6000;
     let with = |opening| {
         let config = scene("plummer", Some(BODIES), &[("colour", "error"), ("opening", opening)]);

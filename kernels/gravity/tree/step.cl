@@ -9,8 +9,8 @@ float angle_of(float opening)
 }
 #endif
 
-// The square of the softening length for cells that act on expansions. All of them are farther than eps, where the clamped
-// law is Newton's.
+// The squared softening length for cells that act on expansions. With clamped softening it is 0: all these cells are farther
+// away than eps, where Newton's law holds.
 #ifdef SOFTENING_CLAMP
 #define FAR_EPS2(eps2) 0.0f
 #else

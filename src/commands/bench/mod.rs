@@ -37,7 +37,7 @@ fn snapshot(args: &Bench) -> Result<Option<Snapshot>> {
     match Carried::load(path)? {
         Carried::Snapshot(snapshot) => Ok(Some(*snapshot)),
         Carried::Scene(_) => {
-            Err(invalid!("{} has settings of a simulation, but not its saved state", path.display()))
+            Err(invalid!("{} contains the settings of a simulation, but no saved state", path.display()))
         }
     }
 }

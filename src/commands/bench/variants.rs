@@ -46,7 +46,7 @@ struct Row {
     set: BTreeMap<&'static str, ParamValue>,
     /// Number of simulation steps in each timed measurement.
     steps: u32,
-    /// Number of simulation steps since the scene began, after the last measurement.
+    /// Step that the simulation has reached after the last measurement, counted from the start of the scene.
     step: u64,
     /// Median of the measured speeds, in steps per second.
     steps_per_second: f64,
@@ -98,7 +98,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let saved = snapshot.runs[0].config.mode.info();
         ladders.retain(|(info, _)| *info == saved);
         if ladders.is_empty() {
-            return Err(invalid!("{} is a simulation of --mode {}", path.display(), saved.name));
+            return Err(invalid!("the simulation in {} needs --mode {}", path.display(), saved.name));
         }
     }
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();

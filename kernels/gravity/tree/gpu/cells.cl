@@ -30,18 +30,20 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
 }
 
 // Bodies that share a walk are a group: at most GROUP bodies, whose leaves have the same level, so that they are about equally
-// far from each other. Each multiple of GROUP begins a group. A leaf that is larger than leaves of evenly spread bodies
-// begins a group too: a group of several such leaves may surround a dense cell, and then all bodies of that cell act one by one.
+// far from each other. Each multiple of GROUP begins a group. A leaf larger than it would be if all bodies were evenly
+// spread also begins a group. Otherwise, a group of such leaves could surround a dense cell, whose bodies would then all act
+// one by one.
 //
-// Returns whether body i begins a group; `level` is that of its leaf, and `first` that of the largest cell that it begins.
+// Returns whether body i begins a group; `level` is the level of its leaf, and `first` the level of the largest cell
+// that the body begins.
 bool begins_group(uint i, uint n, uint first, uint level, uint level_before)
 {
     const uint even_level = (31 - clz(max(n / LEAF, 1u))) / 3;
     return i < n && (i % GROUP == 0 || level != level_before || (level < even_level && first <= level));
 }
 
-// Returns the rank of the group that body i begins. If costs are not known, groups that begin within a multiple of GROUP
-// come first: most of them are where the bodies are dense, and take the longest walks.
+// Returns the rank of the group that body i begins. If costs are unknown, groups that begin at multiples of GROUP
+// come last: most of the others lie in dense regions and have the longest walks.
 uint rank_of_group(uint i, uint n, uint has_costs, __global const uchar *ranks)
 {
     return has_costs && i < n ? ranks[i] : i % GROUP == 0;

@@ -5,9 +5,9 @@
 // that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
 // M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
 // acceleration in the group (without G), for every 32 bodies of the group, and r/d is below LARGEST_ANGLE. Accepted leaves
-// of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII radii of the group away, and what its
-// expansion leaves out is at most `far_share` times what an accepted cell may leave out. FAR_SOFTENING weighs what softening
-// makes an expansion leave out. The host defines these constants.
+// of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII group radii away, and the estimated
+// error of its expansion is at most `far_share` times the error allowed for an accepted cell. FAR_SOFTENING is the weight of
+// the part due to softening. The host defines these constants.
 //
 // The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
 // r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
@@ -122,7 +122,7 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
 // Adds a cell to the expansion of a group around `centre`, in units of its radius: derivatives of the potential of the
 // orders 1 to 4, without those that follow from the others, since the trace is zero:
 // x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
-// Softening makes a trace; the next term is the negative of the trace of order 2. Traces of higher orders are neglected.
+// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are neglected.
 void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float eps2)
 {
     const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;

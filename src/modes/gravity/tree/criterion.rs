@@ -18,8 +18,8 @@ const ANGLE_SCALE: f32 = 1.25;
 pub(super) const ROUNDING: f32 = 4e-7;
 /// A cell acts on the expansion of a target only if it is at least this many times as far as the target's radius.
 pub(super) const FAR_RADII: f32 = 1.5;
-/// Weight of the error of an expansion that neglects traces of the softened potential, relative to the error of an
-/// expansion that ends after the fourth order. With this weight, expansions leave the errors in the built-in scenes as they are.
+/// Weight of the error from neglecting traces of the softened potential, relative to the error from ending the expansion at
+/// the fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
 pub(super) const FAR_SOFTENING: f32 = 10.0;
 /// A set of groups opens cells larger than this fraction of its radius, unless they are far.
 pub(super) const OPENED_RADII: f32 = 1.0;
