@@ -407,6 +407,17 @@ fn mistakes_are_found() {
         let wrong = error(&cpu(), Config { variant, ..tree(scene("plummer", Some(4097), &[]), &[]) });
         assert!(wrong > 1.5 * right, "{what}: {wrong:e}, right: {right:e}");
     }
+    // Only strong softening shows mistakes in what expansions make of it.
+    let soft = tree(scene("plummer", Some(4097), &[("eps", "0.3")]), &[]);
+    let right = error(&cpu(), soft.clone());
+    for (what, replaced, by) in [
+        ("the wrong sign of the trace", "- s[6] - s[24], xzz", "- s[6] + s[24], xzz"),
+        ("softening without an error", "FAR_SOFTENING * soft", "0.0f * soft"),
+    ] {
+        let variant = Some(mistaken(gravity(), "tree", replaced, by));
+        let wrong = error(&cpu(), Config { variant, ..soft.clone() });
+        assert!(wrong > 1.5 * right, "{what}: {wrong:e}, right: {right:e}");
+    }
 }
 
 #[test]

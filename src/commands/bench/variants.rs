@@ -83,8 +83,8 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let device = open(&args.subject)?;
     let (set, sweep) = Sweep::split(&args.set)?;
     let snapshot = snapshot(args)?;
-    let saved = snapshot.as_ref().map(|snapshot| [snapshot.runs[0].state.len()]);
-    let asked = saved.as_ref().map_or(args.bodies.as_slice(), |size| size);
+    let saved_size = snapshot.as_ref().map(|snapshot| [snapshot.runs[0].state.len()]);
+    let asked = saved_size.as_ref().map_or(args.bodies.as_slice(), |size| size);
     let sizes = |info: &ModeInfo| match (asked, info.work.sizes(device.info.kind)) {
         ([], suited) if sweep.is_some() => suited.bench[suited.bench.len() - 1..].to_vec(),
         ([], suited) if args.plot.is_some() => doublings(suited.telling),
@@ -95,10 +95,10 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let (mut rounds, mut skipped) = (Vec::new(), Vec::new());
     let mut ladders = subjects(args)?;
     if let (Some(path), Some(snapshot)) = (&args.resume, &snapshot) {
-        let saved = snapshot.runs[0].config.mode.info();
-        ladders.retain(|(info, _)| *info == saved);
+        let of_snapshot = snapshot.runs[0].config.mode.info();
+        ladders.retain(|(info, _)| *info == of_snapshot);
         if ladders.is_empty() {
-            return Err(invalid!("the simulation in {} needs --mode {}", path.display(), saved.name));
+            return Err(invalid!("the simulation in {} needs --mode {}", path.display(), of_snapshot.name));
         }
     }
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
