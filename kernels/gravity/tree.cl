@@ -439,13 +439,15 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
 // Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids; or with POTENTIAL, the potentials
 // divided by -G and the body's mass. The fourth number of a sum is the number of bodies and cells that act on the body.
 // `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
-TASK void walk(const uint n, const uint stride, const uint cell_stride, const float opening, const float far_share,
+TASK void walk(const uint n, const uint from, const uint to, const uint stride, const uint cell_stride, const float opening, const float far_share,
                const float eps2, __global const float *bodies, __global const uint *ids, __global const float *cells,
                __global const uint *links, RESULTS, __global uint4 *work)
 {
     const uint begin = get_global_id(0) * SETS * GROUP;
-    if (begin >= n)
+    if (begin < from || begin >= to) {
+        work[get_global_id(0)] = (uint4)(0);
         return;
+    }
     const uint end = min(n, begin + SETS * GROUP);
     uint4 done = (uint4)(0);
     Queue queue;

@@ -48,20 +48,34 @@ __kernel void measure(const uint n, __global const float4 *sums, __global float 
         last[i] = magnitude(sums[i].xyz);
 }
 
-// Ends the step of `count` of the n bodies, from body `first` on. The acceleration of a body (without G) is the sum of this
-// device's part and the parts of other devices, which start `stride` bodies apart. Writes its magnitude to `last`.
-__kernel void finish(const uint n, const uint first, const uint count, const uint devices, const uint stride,
-                     const COEFFICIENTS c, __global const float4 *sums, __global const float4 *others,
-                     __global float *last, __global const float4 *x_in, __global float4 *x_out, __global float4 *v,
-                     __global float4 *a)
+// Copies the sums of `count` bodies, from a place of the sorted order on, into that order, so that a device can send
+// them to others.
+__kernel void collect(const uint first, const uint count, __global const uint *ids, __global const float4 *sums,
+                      __global float4 *sorted_sums)
 {
     const uint nth = get_global_id(0);
-    if (nth >= count)
+    if (nth < count)
+        sorted_sums[first + nth] = sums[ids[first + nth]];
+}
+
+// Copies the sums of the n bodies that are not among the `count` ones from a place of the sorted order on, to the order
+// of the bodies' ids: sums that other devices have sent.
+__kernel void distribute(const uint n, const uint first, const uint count, __global const uint *ids,
+                         __global const float4 *sorted_sums, __global float4 *sums)
+{
+    const uint nth = get_global_id(0), place = nth < first ? nth : nth + count;
+    if (place < n)
+        sums[ids[place]] = sorted_sums[place];
+}
+
+// Ends the step of the n bodies, whose accelerations (without G) are the sums. Writes their magnitudes to `last`.
+__kernel void finish(const uint n, const COEFFICIENTS c, __global const float4 *sums, __global float *last,
+                     __global const float4 *x_in, __global float4 *x_out, __global float4 *v, __global float4 *a)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
         return;
-    const uint i = first + nth;
-    float3 sum = sums[i].xyz;
-    for (uint d = 0; d < devices; ++d)
-        sum += others[nth + stride * (size_t)d].xyz;
+    const float3 sum = sums[i].xyz;
     last[i] = magnitude(sum);
     end_pass(gravity(sum, c), a[i], i, n, c, x_in, x_out, v, a);
 }

@@ -53,8 +53,10 @@ pub(crate) struct Plan {
 
 /// Data that devices exchange after a stage of a pass.
 pub(crate) enum Traffic<'a> {
-    /// Each device receives the bodies or grid rows that the other devices computed.
+    /// Each device receives the bodies or grid rows that the other devices own.
     All(Vec<Rows<'a>>),
+    /// Each device receives the results of the other devices, in a buffer with one row per unit of work.
+    Work(Rows<'a>),
     /// Each device receives the edge rows of its two neighbours in the grid, which wraps around from last to first.
     Edges(Rows<'a>),
     /// The first device receives the bodies or grid rows of all other devices.

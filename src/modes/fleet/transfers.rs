@@ -83,6 +83,14 @@ impl<P: SharedSimulation> Fleet<P> {
                         }
                     }
                 }
+                Traffic::Work(results) => {
+                    let slot = exchange.read(device, *results, assignment.work.clone());
+                    for other in others {
+                        if let Traffic::Work(into) = &traffic[other] {
+                            exchange.write(participants[other], *into, assignment.work.clone(), slot);
+                        }
+                    }
+                }
                 Traffic::Edges(field) => {
                     let [before, behind] = [count - 1, 1].map(|step| (nth + step) % count);
                     let edge = plan.edge.min(own.len());

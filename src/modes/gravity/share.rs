@@ -14,17 +14,29 @@ impl GravitySimulation {
     fn evaluates_forces(&self) -> bool {
         self.step_of(self.burst.pass).0
     }
+
+    /// Returns the rows of the velocities with their rounding errors, if the parameter `compensated` is on.
+    fn velocity_rows(&self) -> Rows<'_> {
+        Rows::new(&self.v, 1, planes(&self.params), self.count)
+    }
+
+    /// Returns whether every device ends the step of all bodies.
+    fn is_replicated(&self) -> bool {
+        self.solver.replicated().is_some()
+    }
 }
 
 impl SharedSimulation for GravitySimulation {
-    type HostState = Known;
+    /// What is known of the accelerations, and [`Solver::has_earlier_pass`](super::solver::Solver::has_earlier_pass).
+    type HostState = (Known, bool);
 
-    fn host_state(&mut self) -> Result<Known> {
-        Ok(self.known)
+    fn host_state(&mut self) -> Result<(Known, bool)> {
+        Ok((self.known, self.solver.has_earlier_pass()))
     }
 
-    fn adopt(&mut self, known: Known) {
+    fn adopt(&mut self, (known, has_earlier_pass): (Known, bool)) {
         (self.known, self.burst) = (known, Burst::default());
+        self.solver.set_earlier_pass(has_earlier_pass);
     }
 
     fn cursor(&mut self) -> &mut Cursor {
@@ -47,6 +59,7 @@ impl SharedSimulation for GravitySimulation {
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>> {
         Ok(match self.evaluates_forces() {
             true => self.solver.share(stage, assignment),
+            false if self.is_replicated() => 0..self.count,
             false => assignment.own.clone(),
         })
     }
@@ -71,26 +84,30 @@ impl SharedSimulation for GravitySimulation {
     }
 
     fn traffic(&self, stage: usize) -> Traffic<'_> {
-        let sums = if self.evaluates_forces() { self.solver.traffic(stage) } else { None };
-        let more = self.solver.gathered();
-        sums.unwrap_or_else(|| {
-            Traffic::All([Rows::new(&self.x[1], 1, 1, 0)].into_iter().chain(more).collect())
+        let forces = if self.evaluates_forces() { self.solver.traffic(stage) } else { None };
+        forces.unwrap_or_else(|| match self.is_replicated() {
+            true => Traffic::Nothing,
+            false => Traffic::All(vec![Rows::new(&self.x[1], 1, 1, 0)]),
         })
     }
 
     fn kept(&self, need: Need) -> Vec<Rows<'_>> {
         let v = Rows::new(&self.v, 1, 1, 0);
         match need {
+            _ if self.is_replicated() => Vec::new(),
             Need::Picture if self.params.colour != Colour::Acceleration => vec![v],
             Need::Picture | Need::Sums => vec![v, Rows::new(&self.a, 1, 1, 0)],
             Need::State | Need::LastStep => {
-                let with_low_parts = Rows::new(&self.v, 1, planes(&self.params), self.count);
-                vec![with_low_parts, Rows::new(&self.a, 1, 1, 0)]
+                vec![self.velocity_rows(), Rows::new(&self.a, 1, 1, 0)]
             }
         }
     }
 
     fn shared(&self) -> Vec<Rows<'_>> {
-        vec![Rows::new(&self.x[0], 1, 1, 0)]
+        let x = Rows::new(&self.x[0], 1, 1, 0);
+        match self.solver.replicated() {
+            Some(more) => vec![x, self.velocity_rows(), Rows::new(&self.a, 1, 1, 0), more],
+            None => vec![x],
+        }
     }
 }

@@ -60,15 +60,24 @@ pub(super) trait Solver {
     /// Returns the work-items of a stage that `assignment` gives to this device.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
 
-    /// Returns the per-body data that devices exchange in addition to the new positions, if any.
-    fn gathered(&self) -> Option<Rows<'_>> {
-        None
-    }
-
     /// Returns the data that devices exchange after a stage, or `None` if they exchange the new positions.
     fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {
         None
     }
+
+    /// Returns the solver's data per body if every device ends the step of all bodies, so that the devices exchange only
+    /// forces; `None` if each device ends the step of its own bodies only.
+    fn replicated(&self) -> Option<Rows<'_>> {
+        None
+    }
+
+    /// Returns whether the data of [`Solver::replicated`] come from an earlier pass.
+    fn has_earlier_pass(&self) -> bool {
+        false
+    }
+
+    /// Tells whether the data of [`Solver::replicated`], received from another device, come from an earlier pass.
+    fn set_earlier_pass(&mut self, _has_earlier_pass: bool) {}
 }
 
 /// A pass over all bodies that evaluates forces, with its inputs and outputs.

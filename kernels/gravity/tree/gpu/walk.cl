@@ -222,9 +222,9 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 // `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
 //
 // A whole walk takes `warps` warps. A launch runs some of them, and walks for the same share of all groups, whose number is
-// levels[LEVELS + 2].
+// levels[LEVELS + 2], but only for groups that begin at the places from `from` to `to` of the sorted order.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
-walk(const uint warps, const float opening, const float far_share, const float eps2,
+walk(const uint warps, const uint from, const uint to, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
      __global const float4 *restrict cells, __global const float *restrict traces,
      __global const uint2 *restrict groups, __global const uint *restrict levels, RESULTS,
@@ -252,6 +252,8 @@ walk(const uint warps, const float opening, const float far_share, const float e
 
     for (uint g = first_group + get_group_id(0); g < end; g += launched) {
         const uint begin = groups[g].x, size = groups[g].y;
+        if (begin < from || begin >= to)
+            continue;
         Bodies own;
         float4 low = (float4)(INFINITY), high = (float4)(-INFINITY);
         float limit = INFINITY;
@@ -401,13 +403,13 @@ walk(const uint warps, const float opening, const float far_share, const float e
             while (bits) {
                 const uint from_lane = 31 - clz(bits & -bits);
                 bits &= bits - 1;
-                const uint from = shuffle_(first, from_lane, scratch), all = shuffle_(count, from_lane, scratch);
+                const uint leaf = shuffle_(first, from_lane, scratch), all = shuffle_(count, from_lane, scratch);
                 done.x += all * size;
                 cost += all;
                 for (uint o = 0; o < all; o += WARP) {
                     const uint some = min((uint)WARP, all - o);
                     if (lane < some)
-                        near_list[near_count + lane] = from + o + lane;
+                        near_list[near_count + lane] = leaf + o + lane;
                     near_count += some;
                     sync_warp();
                     if (near_count >= 2 * WARP) {

@@ -1,5 +1,7 @@
 //! Kernels of the variant `tree` on CPUs: each work-item is a task over many bodies, in vectors of 16.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::host::{Cell, HostBodies, HostCells, Target};
@@ -152,9 +154,11 @@ impl TreeKernels for CpuKernels {
         queue(crown, &[sizes, columns, stride, links, ranges, cells, cell_stride], 1)
     }
 
-    fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
+    fn walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
         vec![
             Arg::Uint(self.bodies as u32),
+            Arg::Uint(places.start as u32),
+            Arg::Uint(places.end as u32),
             Arg::Uint((self.bodies + PAD) as u32),
             Arg::Uint(room(self.bodies) as u32),
             Arg::Float(opening),
@@ -167,8 +171,8 @@ impl TreeKernels for CpuKernels {
         ]
     }
 
-    fn sets(&self) -> usize {
-        self.bodies.div_ceil(SET)
+    fn set(&self) -> usize {
+        SET
     }
 
     fn groups_per_set(&self) -> usize {
@@ -211,6 +215,10 @@ impl TreeKernels for CpuKernels {
             [bound(f32::INFINITY, f32::min), bound(f32::NEG_INFINITY, f32::max)]
         };
         Ok(HostCells { depth: u32::MAX, cell: Box::new(cell), corners: Box::new(corners) })
+    }
+
+    fn order(&self) -> &Buffer<u32> {
+        &self.ids
     }
 
     fn read_bodies(&self) -> Result<HostBodies> {

@@ -1,5 +1,7 @@
 //! The Barnes–Hut tree on GPUs: each warp of 32 work-items walks the tree for a group of neighbouring bodies.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::host::{Cell, HostBodies, HostCells, Target};
@@ -140,11 +142,6 @@ impl GpuKernels {
             groups: Buffer::new(device, n)?,
         })
     }
-
-    /// Returns the ids of the bodies, sorted by key.
-    fn order(&self) -> &Buffer<u32> {
-        &self.ids[(3 * LEVELS).div_ceil(DIGIT_BITS) % 2]
-    }
 }
 
 impl TreeKernels for GpuKernels {
@@ -202,9 +199,11 @@ impl TreeKernels for GpuKernels {
         Ok(())
     }
 
-    fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
+    fn walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
         vec![
-            Arg::Uint((self.sets() * self.groups_per_set()) as u32),
+            Arg::Uint((self.bodies.div_ceil(self.set()) * self.groups_per_set()) as u32),
+            Arg::Uint(places.start as u32),
+            Arg::Uint(places.end as u32),
             Arg::Float(opening),
             Arg::Float(self.far_share()),
             eps2,
@@ -218,8 +217,8 @@ impl TreeKernels for GpuKernels {
         ]
     }
 
-    fn sets(&self) -> usize {
-        self.bodies.div_ceil(self.group)
+    fn set(&self) -> usize {
+        self.group
     }
 
     fn groups_per_set(&self) -> usize {
@@ -266,6 +265,10 @@ impl TreeKernels for GpuKernels {
             })
         };
         Ok(HostCells { depth: deepest as u32, cell: Box::new(cell), corners: Box::new(corners) })
+    }
+
+    fn order(&self) -> &Buffer<u32> {
+        &self.ids[(3 * LEVELS).div_ceil(DIGIT_BITS) % 2]
     }
 
     fn read_bodies(&self) -> Result<HostBodies> {

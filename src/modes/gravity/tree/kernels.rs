@@ -1,8 +1,10 @@
 //! Common interface of the CPU kernels and the GPU kernels for the Barnes–Hut tree.
 
+use std::ops::Range;
+
 use super::host::{HostBodies, HostCells, Target};
 use crate::base::error::Result;
-use crate::compute::{Arg, KernelSource, Lane};
+use crate::compute::{Arg, Buffer, KernelSource, Lane};
 
 /// Device-specific part of the tree: kernels and buffers that build the tree, and arguments of the kernel `walk`.
 pub(super) trait TreeKernels {
@@ -10,13 +12,14 @@ pub(super) trait TreeKernels {
     /// `costs` are the sums of the last walk, whose fourth numbers are the costs of the bodies: expensive walks then begin first.
     fn build(&self, lane: &mut Lane, x: Arg, last: Arg, costs: Option<Arg>) -> Result<()>;
 
-    /// Returns the arguments of the kernel `walk` up to its output buffers. `eps2` is the squared softening length.
-    fn walk_args(&self, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
+    /// Returns the arguments of the kernel `walk` up to its output buffers, for the groups that begin at `places` of the
+    /// sorted order. `eps2` is the squared softening length.
+    fn walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
 
-    /// Returns the number of sets of bodies; one or more work-groups walk the tree for each set.
-    fn sets(&self) -> usize;
+    /// Returns the number of neighbouring bodies in a set. A group never has bodies of two sets.
+    fn set(&self) -> usize;
 
-    /// Returns the number of work-groups that walk the tree for a set.
+    /// Returns the number of work-groups that walk the tree for each set of bodies.
     fn groups_per_set(&self) -> usize;
 
     /// Returns the number of work-items in a work-group of the kernel `walk`.
@@ -28,6 +31,9 @@ pub(super) trait TreeKernels {
     /// Reads the cells from the device: all of them, or only those down to `depth`. May then read fewer depths, if the
     /// next one has too many cells to draw.
     fn read_cells(&self, depth: Option<u32>) -> Result<HostCells>;
+
+    /// Returns the ids of the bodies in the sorted order.
+    fn order(&self) -> &Buffer<u32>;
 
     /// Reads the bodies from the device.
     fn read_bodies(&self) -> Result<HostBodies>;

@@ -21,6 +21,8 @@ pub(in crate::modes::gravity) struct Tree {
     kernels: Box<dyn TreeKernels>,
     walk: Kernel,
     measure: Kernel,
+    collect: Kernel,
+    distribute: Kernel,
     finish: Kernel,
     /// Kernel that computes the potential; `None` until its first use.
     potential: Option<Kernel>,
@@ -28,12 +30,11 @@ pub(in crate::modes::gravity) struct Tree {
     recipe: Recipe,
     params: Gravity,
     bodies: usize,
-    /// Accelerations, without the factor G, of the bodies for which this device walked the tree. The fourth number is the
-    /// number of bodies and cells that act on the body.
+    /// Accelerations of the bodies, without the factor G. The fourth number is the number of bodies and cells that act on
+    /// the body.
     sums: Buffer<[f32; 4]>,
-    /// Accelerations of this device's own bodies, as computed by the other devices; `stride` entries per device.
-    others: Buffer<[f32; 4]>,
-    stride: usize,
+    /// A copy of `sums` in the sorted order of the bodies, for exchanges between devices; empty on a single device.
+    sorted_sums: Buffer<[f32; 4]>,
     /// Whether `sums` has the costs of all bodies, from the last walk for a step.
     has_costs: bool,
     /// Whether `last` contains the magnitudes of earlier accelerations.
@@ -43,7 +44,7 @@ pub(in crate::modes::gravity) struct Tree {
     spare: Buffer<f32>,
     /// Operation counts of the last walk of each work-group: body pairs, cells on bodies, cells on expansions, and tests of cells.
     work: Buffer<[u32; 4]>,
-    /// Sets for which this device walked last.
+    /// Places in the sorted order of the bodies for which this device walked last.
     walked: Range<usize>,
 }
 
@@ -53,8 +54,6 @@ impl Tree {
         let bodies = all.len();
         // All devices must divide the bodies into the same groups.
         let recipe = setup.recipe.with_knob("group", recipes[0].knob("group"));
-        // A device may own up to half of the bodies, plus one body.
-        let stride = bodies.div_ceil(2);
         let program = program(device, recipe, params, &[])?;
         let kernels: Box<dyn TreeKernels> = match device.info.kind {
             DeviceKind::Cpu => Box::new(cpu::CpuKernels::new(setup, recipe, &program)?),
@@ -65,6 +64,8 @@ impl Tree {
         Ok(Box::new(Self {
             walk: program.kernel("walk")?,
             measure: program.kernel("measure")?,
+            collect: program.kernel("collect")?,
+            distribute: program.kernel("distribute")?,
             finish: program.kernel("finish")?,
             potential: None,
             device: device.clone(),
@@ -72,25 +73,33 @@ impl Tree {
             params: params.clone(),
             bodies,
             sums: Buffer::new(device, bodies)?,
-            others: Buffer::new(device, stride * (recipes.len() - 1))?,
-            stride,
+            sorted_sums: Buffer::new(
+                device,
+                if recipes.len() > 1 { bodies.next_multiple_of(kernels.set()) } else { 0 },
+            )?,
             has_costs: false,
             is_known: false,
             last: Buffer::zeroed(device, bodies)?,
             spare: Buffer::new(device, bodies)?,
-            work: Buffer::zeroed(device, kernels.sets() * kernels.groups_per_set())?,
-            walked: 0..kernels.sets(),
+            work: Buffer::zeroed(device, bodies.div_ceil(kernels.set()) * kernels.groups_per_set())?,
+            walked: 0..bodies,
             kernels,
         }))
     }
 
-    fn items_per_set(&self) -> usize {
-        self.kernels.groups_per_set() * self.kernels.work_group()
+    fn sets(&self) -> usize {
+        self.bodies.div_ceil(self.kernels.set())
     }
 
-    /// Returns the number of work-items of the kernel `walk` for all bodies.
+    /// Returns the places, in the sorted order, of the bodies for which this device walks the tree.
+    fn places(&self, assignment: &Assignment) -> Range<usize> {
+        let place = |set: usize| self.bodies.min(set * self.kernels.set());
+        place(assignment.work.start)..place(assignment.work.end)
+    }
+
+    /// Returns the number of work-items of the kernel `walk`.
     fn items(&self) -> usize {
-        self.kernels.sets() * self.items_per_set()
+        self.sets() * self.kernels.groups_per_set() * self.kernels.work_group()
     }
 
     /// Queues the kernels that build the tree from the positions `x`. A walk uses the magnitudes of earlier
@@ -115,9 +124,9 @@ impl Tree {
         result: Arg,
         criterion: (Arg<'static>, f32),
     ) -> Result<()> {
-        let mut from = 0;
+        let (all, mut from) = (0..self.bodies, 0);
         while from < self.items() {
-            from = self.walk(lane, kernel, result, criterion, from..self.items())?;
+            from = self.walk(lane, kernel, result, criterion, &all, from)?;
             if lane.is_full() {
                 lane.flush()?;
             }
@@ -125,31 +134,47 @@ impl Tree {
         Ok(())
     }
 
-    /// Queues the kernel that ends the step for the bodies `own`, using the accelerations that all devices computed.
-    fn finish(&self, lane: &mut Lane, pass: &ForcePass, own: Range<usize>) -> Result<()> {
+    /// Queues the kernel that ends the step of all bodies.
+    fn finish(&self, lane: &mut Lane, pass: &ForcePass) -> Result<()> {
         // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
-        let others = pass.assignment.of - 1;
-        let [n, first, count, others, stride] =
-            [self.bodies, own.start, own.len(), others, self.stride].map(|count| Arg::Uint(count as u32));
-        let sums = [pass.coefficients(1.0), (&self.sums).into(), (&self.others).into(), last.into()];
-        let args = [&[n, first, count, others, stride], &sums[..], &pass.state].concat();
-        lane.whole(Pass::cheap(&self.finish, &args, own.len()))
+        let head =
+            [Arg::Uint(self.bodies as u32), pass.coefficients(1.0), (&self.sums).into(), last.into()];
+        lane.whole(Pass::cheap(&self.finish, &[&head[..], &pass.state].concat(), self.bodies))
     }
 
-    /// Queues a tree walk by the next slice of the work-items `range`. Returns the first work-item after the slice.
+    /// Queues the kernel that collects the sums of the bodies at `walked`, for the other devices.
+    fn collect(&self, lane: &mut Lane) -> Result<()> {
+        let [first, count] = [self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
+        let args = [first, count, self.kernels.order().into(), (&self.sums).into(), (&self.sorted_sums).into()];
+        lane.whole(Pass::cheap(&self.collect, &args, self.walked.len()))
+    }
+
+    /// Queues the kernel that adopts the sums that the other devices collected.
+    fn distribute(&self, lane: &mut Lane) -> Result<()> {
+        let [n, first, count] =
+            [self.bodies, self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
+        let buffers = [self.kernels.order().into(), (&self.sorted_sums).into(), (&self.sums).into()];
+        let args = [&[n, first, count], &buffers[..]].concat();
+        lane.whole(Pass::cheap(&self.distribute, &args, self.bodies - self.walked.len()))
+    }
+
+    /// Queues a tree walk for the bodies at `places` by the next slice of the work-items, which begins at `from`. Returns
+    /// the first work-item after the slice.
     fn walk(
         &self,
         lane: &mut Lane,
         kernel: &Kernel,
         result: Arg,
         (eps2, opening): (Arg<'static>, f32),
-        range: Range<usize>,
+        places: &Range<usize>,
+        from: usize,
     ) -> Result<usize> {
-        let args = [&self.kernels.walk_args(opening, eps2)[..], &[result, (&self.work).into()]].concat();
-        let (items, group) = (range.end, self.kernels.work_group());
-        let cost = TYPICAL_WORK * self.bodies as f64 / self.items() as f64;
-        lane.slice(Pass { kernel, args: &args, items, group, cost }, range.start)
+        let args =
+            [&self.kernels.walk_args(places, opening, eps2)[..], &[result, (&self.work).into()]].concat();
+        let (items, group) = (self.items(), self.kernels.work_group());
+        let cost = TYPICAL_WORK * places.len() as f64 / items as f64;
+        lane.slice(Pass { kernel, args: &args, items, group, cost }, from)
     }
 }
 
@@ -161,25 +186,25 @@ const TYPICAL_WORK: f64 = 1000.0;
 
 impl Solver for Tree {
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
-        let Assignment { own, of, .. } = pass.assignment;
+        let is_shared = pass.assignment.of > 1;
         if pass.stage > 0 {
-            return self.finish(lane, pass, own.clone()).map(|()| range.end);
+            self.distribute(lane)?;
+            self.finish(lane, pass)?;
+            return Ok(range.end);
         }
-        if range.start == self.share(0, pass.assignment).start {
-            // Devices that share a walk need the same order of groups, and know only the costs of their own bodies.
-            self.has_costs &= *of == 1;
-            self.walked = pass.assignment.work.clone();
+        if range.start == 0 {
+            self.walked = self.places(pass.assignment);
             self.prepare(lane, pass.state[0], pass.eps2)?;
-            self.has_costs = *of == 1;
-            if *of > 1 {
-                // The other devices compute the sums that stay zero here.
-                self.sums.clear()?;
-            }
+            self.has_costs = true;
         }
+        let criterion = (pass.eps2, pass.opening);
         let to =
-            self.walk(lane, &self.walk, (&self.sums).into(), (pass.eps2, pass.opening), range.clone())?;
-        if to >= range.end && *of == 1 {
-            self.finish(lane, pass, 0..self.bodies)?;
+            self.walk(lane, &self.walk, (&self.sums).into(), criterion, &self.walked, range.start)?;
+        if to >= range.end {
+            match is_shared {
+                true => self.collect(lane)?,
+                false => self.finish(lane, pass)?,
+            }
         }
         Ok(to)
     }
@@ -195,16 +220,14 @@ impl Solver for Tree {
         };
         let result = self.walk_all(lane, &kernel, pass.phi, (pass.eps2, pass.opening));
         self.potential = Some(kernel);
-        self.walked = 0..self.kernels.sets();
+        self.walked = 0..self.bodies;
         result
     }
 
     fn work(&self) -> f64 {
-        let groups = self.kernels.groups_per_set();
-        let done =
-            self.work.read_range(self.walked.start * groups, self.walked.len() * groups).unwrap_or_default();
+        let done = self.work.read().unwrap_or_default();
         let evaluated: f64 = done.iter().flat_map(|counts| &counts[..3]).map(|n| f64::from(*n)).sum();
-        let share = self.walked.len() as f64 / self.kernels.sets() as f64;
+        let share = self.walked.len() as f64 / self.bodies as f64;
         evaluated / share.max(f64::MIN_POSITIVE) / (self.bodies as f64).powi(2)
     }
 
@@ -246,7 +269,7 @@ impl Solver for Tree {
             self.walk_all(lane, &self.walk, (&self.sums).into(), (eps2, pass.opening))?;
             lane.flush()?;
             self.has_costs = true;
-            self.walked = 0..self.kernels.sets();
+            self.walked = 0..self.bodies;
         }
         Ok(Some(&self.sums))
     }
@@ -267,28 +290,32 @@ impl Solver for Tree {
     }
 
     fn plan(&self) -> Plan {
-        Plan { units: self.kernels.sets(), count: self.bodies, grain: None, edge: 0, cut: 1 }
+        Plan { units: self.sets(), count: self.bodies, grain: None, edge: 0, cut: 1 }
     }
 
     fn stages(&self) -> usize {
         2
     }
 
-    fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize> {
-        let items = self.items_per_set();
-        match stage {
-            0 => assignment.work.start * items..assignment.work.end * items,
-            _ => assignment.own.clone(),
-        }
+    fn share(&self, stage: usize, _assignment: &Assignment) -> Range<usize> {
+        // Each device runs all work-items; those that begin at places of other devices end at once.
+        0..if stage == 0 { self.items() } else { self.bodies }
     }
 
     fn traffic(&self, stage: usize) -> Option<Traffic<'_>> {
-        let [parts, into] = [&self.sums, &self.others].map(|buffer| Rows::new(buffer, 1, 1, 0));
-        (stage == 0).then_some(Traffic::Sums { parts, into, stride: self.stride })
+        (stage == 0).then(|| Traffic::Work(Rows::new(&self.sorted_sums, self.kernels.set(), 1, 0)))
     }
 
-    fn gathered(&self) -> Option<Rows<'_>> {
+    fn replicated(&self) -> Option<Rows<'_>> {
         Some(Rows::new(&self.last, 1, 1, 0))
+    }
+
+    fn has_earlier_pass(&self) -> bool {
+        self.is_known
+    }
+
+    fn set_earlier_pass(&mut self, has_earlier_pass: bool) {
+        self.is_known = has_earlier_pass;
     }
 }
 
