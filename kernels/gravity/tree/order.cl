@@ -66,8 +66,9 @@ uint16 curve(uint16 x, uint16 y, uint16 z)
     return x << (uint16)(2) | y << (uint16)(1) | z;
 }
 
-// Returns the keys of 16 bodies in the cube with the corner `low`; `scale` cells have length 1.
-uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scale)
+// Returns the keys of 16 bodies in a cube, of which the corner `low` is `first` cells above the lowest one; `scale` cells
+// have length 1.
+uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scale, float3 first)
 {
     float px[16], py[16], pz[16];
     for (uint k = 0; k < 16; ++k) {
@@ -77,8 +78,8 @@ uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scal
         pz[k] = p.z;
     }
     const float most = DIGITS - 1;
-#define CELL_OF(p, corner) convert_uint16(clamp((vload16(0, p) - corner) * scale, 0.0f, most))
-    return curve(CELL_OF(px, low.x), CELL_OF(py, low.y), CELL_OF(pz, low.z));
+#define CELL_OF(p, axis) convert_uint16(clamp((vload16(0, p) - low.axis) * scale + first.axis, 0.0f, most))
+    return curve(CELL_OF(px, x), CELL_OF(py, y), CELL_OF(pz, z));
 #undef CELL_OF
 }
 
@@ -100,13 +101,14 @@ TASK void make_keys(const uint n, __global const float4 *x, __global const float
         low = fmin(low, corners[2 * k]);
         high = fmax(high, corners[2 * k + 1]);
     }
-    const float scale = scale_of(low, high);
+    const float scale = (1.0f - WIDER) * scale_of(low, high);
+    const float3 first = DIGITS * grid_shift(low.xyz, high.xyz);
     const uint end = part(n, t + 1, tasks);
     for (uint i = part(n, t, tasks); i < end; i += 16) {
         uint ids[16], found[16];
         for (uint k = 0; k < 16; ++k)
             ids[k] = min(i + k, n - 1);
-        vstore16(keys_of(x, ids, low, scale), 0, found);
+        vstore16(keys_of(x, ids, low, scale, first), 0, found);
         for (uint k = 0; k < 16 && i + k < end; ++k)
             keys[i + k] = (ulong)found[k] << 32 | (i + k);
     }
@@ -190,7 +192,7 @@ bool deepen(uint begin, uint end, uint depth, __global const float4 *x, __global
         uint ids[16], found[16];
         for (uint k = 0; k < 16; ++k)
             ids[k] = (uint)keys[min(i + k, end - 1)];
-        vstore16(keys_of(x, ids, low, scale), 0, found);
+        vstore16(keys_of(x, ids, low, scale, (float3)(0.0f)), 0, found);
         for (uint k = 0; k < 16 && i + k < end; ++k)
             own[i + k] = (ulong)found[k] << 32 | ids[k];
     }

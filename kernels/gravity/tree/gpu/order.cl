@@ -108,17 +108,14 @@ ulong curve(uint x, uint y, uint z)
     return key;
 }
 
-// Where the middle of the bodies is in the grid. Bodies are often dense there, and cells that divide them cost time; in the
-// binary system, 3/7 is 0.011011…, which is far from the boundaries of cells at every level.
-#define MIDDLE (3.0f / 7.0f)
-
 // Returns the cell of the finest grid, along one axis, for a coordinate relative to the middle of the bodies and in units of
-// half the width that the bodies take. With `open_ended`, the inner half of the cells covers this width, and the outer ones,
+// half the width that the bodies take, and for the place of the bodies in the grid (`grid_shift`). With `open_ended`, the inner half of the cells covers this width, and the outer ones,
 // which grow with the distance, everything else.
-uint grid_cell(float t, bool open_ended)
+uint grid_cell(float t, float shift, bool open_ended)
 {
     const float size = fabs(t), u = open_ended ? (size > 1.0f ? 1.0f - 0.5f / size : 0.5f * size) : size;
-    return (uint)clamp((copysign(u, t) + 1.0f) * MIDDLE * (float)(1u << LEVELS), 0.0f, (float)((1u << LEVELS) - 1));
+    const float place = (copysign(u, t) + 1.0f) * (0.5f - 0.5f * WIDER) + shift;
+    return (uint)clamp(place * (float)(1u << LEVELS), 0.0f, (float)((1u << LEVELS) - 1));
 }
 
 // Writes the key and the index of each body. `columns` is the number of groups that measured the extent.
@@ -158,8 +155,9 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     const float3 middle = open_ended ? typical_place : low + half_size;
     const float width = open_ended ? 0.5f * OPEN_ENDED * typical : most;
     const float scale = width > 0.0f ? 1.0f / width : 0.0f;
-    const float3 t = (x[i].xyz - middle) * scale;
-    keys[i] = curve(grid_cell(t.x, open_ended), grid_cell(t.y, open_ended), grid_cell(t.z, open_ended));
+    const float3 t = (x[i].xyz - middle) * scale, shift = grid_shift(low, high);
+    keys[i] = curve(grid_cell(t.x, shift.x, open_ended), grid_cell(t.y, shift.y, open_ended),
+                    grid_cell(t.z, shift.z, open_ended));
     ids[i] = i;
 }
 
