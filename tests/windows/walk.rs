@@ -148,7 +148,7 @@ impl Walk {
                      sleep 0.03 key --delay 2 Escape"
                 )
             }
-            965..980 => wish(self.one_of(&WISHES), 0.05),
+            965..980 => wish(self.one_of(&WISHES), "sleep 0.05"),
             980..988 => {
                 let (asks, answers) = (self.one_of(&["ctrl+o", "ctrl+s", "ctrl+shift+s"]), self.answer());
                 format!(
@@ -185,30 +185,31 @@ impl Walk {
     }
 }
 
-/// Returns commands that run an entry of the palette, waiting `patience` seconds until it is open. Text typed earlier would
-/// act as shortcuts.
-fn wish(text: &str, patience: f32) -> String {
+/// Returns commands that run an entry of the palette, with the command `wait` until it is open and after each part. Text
+/// typed earlier would act as shortcuts.
+fn wish(text: &str, wait: &str) -> String {
     // Types one word at a time, because `act` splits text at spaces.
     let words: Vec<_> = text.split(' ').map(|word| format!("type --args 1 --delay 2 {word}")).collect();
     let words = words.join(" key --delay 2 space ");
-    format!(
-        "key --delay 2 ctrl+p sleep {patience} {words} sleep {patience} key --delay 2 Return sleep {patience} key --delay 2 \
-         Escape"
-    )
+    format!("key --delay 2 ctrl+p {wait} {words} {wait} key --delay 2 Return {wait} key --delay 2 Escape")
 }
 
 /// Brings the program to a comparable state, and returns its memory in MiB.
-fn look(viewer: &Viewer, patience: f32) -> i64 {
+fn look(viewer: &Viewer) -> i64 {
     let wishes = ["cancel the", "stop measuring", "scene plummer"];
-    let wishes = wishes.map(|text| wish(text, patience)).join(" ");
+    let wishes = wishes.map(|text| wish(text, "frame frame")).join(" frame ");
     viewer.act(&format!(
-        "windowsize WINDOW 1280 800 key --delay 2 Escape Escape Escape sleep 0.05 {wishes} key --delay 2 r f sleep 0.4"
+        "windowsize WINDOW 1280 800 frame key --delay 2 Escape Escape Escape frame {wishes} frame key --delay 2 r f sleep 0.4"
     ));
-    // Selects, deletes and restores a body where most bodies are.
-    let at = spot(REST, 0.5, 0.5);
-    viewer.act(&format!(
-        "mousemove {at} sleep 0.05 mousedown 1 mouseup 1 sleep 0.2 key --delay 2 Delete sleep 0.05 key --delay 2 ctrl+z"
-    ));
+    // Selects, deletes and restores a body where most bodies are: in the middle of the window, or of the part beside the
+    // panel. A window may cover it.
+    for (x, y) in [(0.5, 0.5), (0.48, 0.48), (0.52, 0.52), (0.33, 0.5), (0.31, 0.48), (0.35, 0.52)] {
+        let at = spot(REST, x, y);
+        viewer.act(&format!(
+            "mousemove {at} frame mousedown 1 mouseup 1 frame frame key --delay 2 Delete frame key --delay 2 ctrl+z frame"
+        ));
+    }
+    viewer.act("key --delay 2 Escape Escape frame");
     viewer.memory()
 }
 
@@ -260,11 +261,11 @@ fn walk(stretches: usize) -> (Vec<i64>, i64) {
             println!("{}: {}", stretch * STRETCH + nth * 20, some.join(" · "));
             viewer.act(&some.join(" "));
         }
-        memory.push(look(&viewer, 0.3));
+        memory.push(look(&viewer));
         let kernels = programs(&display.folder().join("compiled"));
         println!("{} events: {} MiB, {kernels} kernels compiled", (stretch + 1) * STRETCH, memory[stretch]);
     }
-    look(&viewer, 0.6);
+    look(&viewer);
     viewer.alters("the simulation goes on", PICTURE, || {
         viewer.act("key --delay 2 s sleep 0.2 key --delay 2 s");
     });

@@ -73,24 +73,24 @@ __kernel void measure(const uint n, __global const float4 *sums, __global float 
         last[i] = magnitude(sums[i].xyz);
 }
 
-// Copies the sums of `count` bodies, from a place of the sorted order on, into that order, so that a device can send
-// them to others.
+// Copies the accelerations of `count` bodies, from the place `first` of the sorted order on, into the sorted order, so that
+// a device can send them to others.
 __kernel void collect(const uint first, const uint count, __global const uint *ids, __global const float4 *sums,
-                      __global float4 *sorted_sums)
+                      __global float *sorted)
 {
-    const uint nth = get_global_id(0);
+    const uint nth = get_global_id(0), place = first + nth;
     if (nth < count)
-        sorted_sums[first + nth] = sums[ids[first + nth]];
+        vstore3(sums[ids[place]].xyz, place, sorted);
 }
 
-// Copies the sums of the n bodies that are not among the `count` ones from a place of the sorted order on, to the order
-// of the bodies' ids: sums that other devices have sent.
+// Copies the accelerations that other devices have sent, in the sorted order, to the order of the bodies' ids: those of the n
+// bodies, except `count` bodies from the place `first` on.
 __kernel void distribute(const uint n, const uint first, const uint count, __global const uint *ids,
-                         __global const float4 *sorted_sums, __global float4 *sums)
+                         __global const float *sorted, __global float4 *sums)
 {
     const uint nth = get_global_id(0), place = nth < first ? nth : nth + count;
     if (place < n)
-        sums[ids[place]] = sorted_sums[place];
+        sums[ids[place]].xyz = vload3(place, sorted);
 }
 
 // Ends the step of the n bodies, whose accelerations (without G) are the sums. Writes their magnitudes to `last`.

@@ -31,7 +31,14 @@ impl SharedSimulation for AsteroidSimulation {
 
     fn plan(&self) -> Plan {
         let Self { grain, count, .. } = *self;
-        Plan { units: count.div_ceil(grain), count, grain: Some(grain), edge: 0, cut: 1 }
+        Plan {
+            units: count.div_ceil(grain),
+            count,
+            grain: Some(grain),
+            edge: 0,
+            cut: 1,
+            has_fixed_work: false,
+        }
     }
 
     fn remains(&self) -> bool {

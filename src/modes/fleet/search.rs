@@ -1,6 +1,7 @@
 //! Finds how many of the fastest devices to use so that a step takes the shortest time. The search relies on
 //! measurements because the costs of exchanges and of small shares are not known in advance.
 
+use super::shared::Plan;
 use super::shares::Speeds;
 
 /// Name of the environment variable that controls the search for the best devices. `always` selects all devices.
@@ -57,8 +58,8 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that the devices in use took `seconds` for all `units`. Returns the devices to use next if they change.
-    pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
+    /// Records that the devices in use took `seconds` for all work. Returns the devices to use next if they change.
+    pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, plan: &Plan) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
             Phase::Warm(bursts) => {
@@ -71,7 +72,7 @@ impl Search {
                 let mut left = speeds.counts_to_try(&order);
                 left.pop();
                 self.phase = Phase::Try { order, left, tries: 0 };
-                self.next(speeds, units)
+                self.next(speeds, plan)
             }
             Phase::Try { left, tries, .. } => {
                 let &count = left.last()?;
@@ -85,16 +86,17 @@ impl Search {
                 }
                 left.pop();
                 *tries = 0;
-                self.next(speeds, units)
+                self.next(speeds, plan)
             }
         }
     }
 
     /// Returns the devices to try next. If none is left to try, ends the search and returns the fastest set of devices.
-    fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
+    fn next(&mut self, speeds: &Speeds, plan: &Plan) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
-        let hopeless = |count: usize| units as f64 / speeds.together(&order[..count]) > HOPELESS * best;
+        let predicted = |count: usize| plan.units as f64 / speeds.together(&order[..count]);
+        let hopeless = |count: usize| !plan.has_fixed_work && predicted(count) > HOPELESS * best;
         while left.last().is_some_and(|&count| hopeless(count)) {
             left.pop();
         }
@@ -118,19 +120,34 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Simulates a search and returns the number of devices chosen. Exchanges between devices take `exchange` seconds.
-    fn ends(speeds: &[f64], exchange: f64) -> usize {
-        let units = 1_000_000;
-        let known = Speeds::guess(speeds.to_vec());
-        let (mut search, mut participants) =
-            (Search::new((0..speeds.len()).collect()), (0..speeds.len()).collect::<Vec<_>>());
+    /// Simulates a search among devices of known speeds, in which a pass on a number of devices takes the time that
+    /// `seconds` returns. Returns the number of devices chosen.
+    fn chosen(
+        known: &Speeds,
+        devices: usize,
+        has_fixed_work: bool,
+        seconds: impl Fn(&[usize]) -> f64,
+    ) -> usize {
+        let plan = Plan { units: UNITS, count: UNITS, grain: None, edge: 0, cut: 1, has_fixed_work };
+        let mut participants: Vec<usize> = (0..devices).collect();
+        let mut search = Search::new(participants.clone());
         for _ in 0..100 {
-            let costs = if participants.len() > 1 { exchange } else { 0.0 };
-            let seconds = units as f64 / known.together(&participants) + costs;
-            participants = search.note(seconds, &known, units).unwrap_or(participants);
+            let seconds = seconds(&participants);
+            participants = search.note(seconds, known, &plan).unwrap_or(participants);
         }
         assert!(search.is_settled());
         participants.len()
+    }
+
+    const UNITS: usize = 1_000_000;
+
+    /// Returns the number of devices that a search chooses if exchanges between devices take `exchange` seconds.
+    fn ends(speeds: &[f64], exchange: f64) -> usize {
+        let known = Speeds::guess(speeds.to_vec());
+        chosen(&known, speeds.len(), false, |participants| {
+            let costs = if participants.len() > 1 { exchange } else { 0.0 };
+            UNITS as f64 / known.together(participants) + costs
+        })
     }
 
     #[test]
@@ -140,5 +157,17 @@ mod tests {
         assert_eq!(ends(&[1e6, 1e6, 1e3], 0.01), 2);
         assert_eq!(ends(&[1e3, 1e6], 0.01), 1);
         assert_eq!(ends(&[4e5, 1e6], 0.01), 2);
+    }
+
+    #[test]
+    fn one_device_is_tried_if_work_is_not_proportional_to_shares() {
+        // All work takes one device 2 s for the tree and 1 s for the walk. Each of two devices takes 2.5 s.
+        let known = Speeds::guess(vec![0.5 * UNITS as f64 / 2.5; 2]);
+        let chosen = |has_fixed_work, exchange: f64| {
+            chosen(&known, 2, has_fixed_work, |of| if of.len() > 1 { 2.5 + exchange } else { 3.0 })
+        };
+        assert_eq!((chosen(true, 0.6), chosen(true, 0.4)), (1, 2));
+        // By the speeds, one device would take 5 s.
+        assert_eq!(chosen(false, 0.6), 2);
     }
 }

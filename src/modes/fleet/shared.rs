@@ -49,6 +49,9 @@ pub(crate) struct Plan {
     pub edge: usize,
     /// Granularity of split bursts: every part except the last has a multiple of this number of steps.
     pub cut: u32,
+    /// Whether each device also does work that is the same for any share, such as building a whole tree. The speeds of
+    /// devices then do not tell how fast fewer devices are.
+    pub has_fixed_work: bool,
 }
 
 /// Data that devices exchange after a stage of a pass.

@@ -233,7 +233,7 @@ impl<P: SharedSimulation> Fleet<P> {
         let round = self.step_seconds / rounds;
         let possible = self.plan.units as f64 / self.speeds.together(&self.participants);
         self.sharing.efficiency = (possible / round).min(1.0);
-        let participants = self.search.note(round, &self.speeds, self.plan.units);
+        let participants = self.search.note(round, &self.speeds, &self.plan);
         self.sharing.is_settled = self.search.is_settled();
         let shares: Vec<_> = self.assignments.iter().map(|assignment| assignment.work.clone()).collect();
         if participants.is_some() {

@@ -52,7 +52,7 @@ impl SharedSimulation for FluidSimulation {
         let count = self.walls.ny;
         // The device with the last unit also advances the remaining rows.
         let units = (count / grain.max(1)).max(1);
-        Plan { units, count, grain: Some(grain), edge, cut: MOVE_STEPS }
+        Plan { units, count, grain: Some(grain), edge, cut: MOVE_STEPS, has_fixed_work: false }
     }
 
     fn remains(&self) -> bool {

@@ -59,7 +59,7 @@ impl Solver for AllPairs {
 
     fn plan(&self) -> Plan {
         let (units, grain) = (self.bodies.div_ceil(self.grain), Some(self.grain));
-        Plan { units, count: self.bodies, grain, edge: 0, cut: 1 }
+        Plan { units, count: self.bodies, grain, edge: 0, cut: 1, has_fixed_work: false }
     }
 
     fn share(&self, _stage: usize, assignment: &Assignment) -> Range<usize> {

@@ -79,7 +79,14 @@ impl Solver for Mutual {
     }
 
     fn plan(&self) -> Plan {
-        Plan { units: self.tiles.count(), count: self.tiles.bodies, grain: None, edge: 0, cut: 1 }
+        Plan {
+            units: self.tiles.count(),
+            count: self.tiles.bodies,
+            grain: None,
+            edge: 0,
+            cut: 1,
+            has_fixed_work: false,
+        }
     }
 
     fn stages(&self) -> usize {

@@ -14,6 +14,9 @@ use tempfile::TempDir;
 /// Time limit for a command: ample on a busy machine, but too short for the steps that refused commands ask for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Time limit for a command that must succeed. It only prevents endless waiting.
+const LONG_PATIENCE: Duration = Duration::from_secs(1200);
+
 /// Returns the command `gravitile ARGS` in `folder`, without a display for windows. Arguments are separated by spaces.
 pub(super) fn gravitile(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gravitile"));
@@ -38,7 +41,14 @@ pub(super) fn folder() -> TempDir {
 
 /// Runs a command that must succeed without warnings, and returns what it prints.
 fn stdout(folder: &Path, args: &str) -> String {
-    let output = gravitile(folder, args).assert().success().stderr("").get_output().stdout.clone();
+    let output = gravitile(folder, args)
+        .timeout(LONG_PATIENCE)
+        .assert()
+        .success()
+        .stderr("")
+        .get_output()
+        .stdout
+        .clone();
     String::from_utf8(output).unwrap()
 }
 

@@ -142,9 +142,6 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
             found[row] = value;
     }
     barrier(LOCAL);
-    const uint i = get_global_id(0);
-    if (i >= n)
-        return;
     const float3 low = (float3)(found[0], found[1], found[2]), high = -(float3)(found[3], found[4], found[5]);
     const float3 half_size = 0.5f * high - 0.5f * low;
     const float most = fmax(half_size.x, fmax(half_size.y, half_size.z));
@@ -155,10 +152,13 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     const float3 middle = open_ended ? typical_place : low + half_size;
     const float width = open_ended ? 0.5f * OPEN_ENDED * typical : most;
     const float scale = width > 0.0f ? 1.0f / width : 0.0f;
-    const float3 t = (x[i].xyz - middle) * scale, shift = grid_shift(low, high);
-    keys[i] = curve(grid_cell(t.x, shift.x, open_ended), grid_cell(t.y, shift.y, open_ended),
-                    grid_cell(t.z, shift.z, open_ended));
-    ids[i] = i;
+    const float3 shift = grid_shift(low, high);
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
+        const float3 t = (x[i].xyz - middle) * scale;
+        keys[i] = curve(grid_cell(t.x, shift.x, open_ended), grid_cell(t.y, shift.y, open_ended),
+                        grid_cell(t.z, shift.z, open_ended));
+        ids[i] = i;
+    }
 }
 
 // Counts the digits of each tile of keys at a bit.

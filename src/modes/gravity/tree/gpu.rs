@@ -163,7 +163,9 @@ impl TreeKernels for GpuKernels {
         let [mut keys, mut other] = [Arg::from(&self.keys[0]), Arg::from(&self.keys[1])];
         let [mut ids, mut other_ids] = [Arg::from(&self.ids[0]), Arg::from(&self.ids[1])];
         queue(&build.measure_extent, &[uint(n), x, extent], BLOCK * EXTENT_GROUPS, BLOCK)?;
-        queue(&build.make_keys, &[uint(n), x, extent, uint(EXTENT_GROUPS), keys, ids], n, BLOCK)?;
+        // Several bodies for each work-item, since each work-group combines the measured extents first.
+        let items = n.div_ceil(4).max(n.min(BLOCK * 4 * self.compute_units));
+        queue(&build.make_keys, &[uint(n), x, extent, uint(EXTENT_GROUPS), keys, ids], items, BLOCK)?;
         for bit in (0..3 * LEVELS).step_by(DIGIT_BITS).map(uint) {
             queue(&build.count_digits, &[uint(n), bit, uint(tiles), keys, counts], tiles * BLOCK, BLOCK)?;
             queue(&build.scan_rows, &[uint(tiles), counts, totals], BLOCK << DIGIT_BITS, BLOCK)?;

@@ -33,8 +33,8 @@ pub(in crate::modes::gravity) struct Tree {
     /// Accelerations of the bodies, without the factor G. The fourth number is the number of bodies and cells that act on
     /// the body.
     sums: Buffer<[f32; 4]>,
-    /// A copy of `sums` in the sorted order of the bodies, for exchanges between devices; empty on a single device.
-    sorted_sums: Buffer<[f32; 4]>,
+    /// Accelerations in the sorted order of the bodies, for exchanges between devices; empty on a single device.
+    sorted: Buffer<[f32; 3]>,
     /// Whether `sums` has the costs of all bodies, from the last walk for a step.
     has_costs: bool,
     /// Whether `last` contains the magnitudes of earlier accelerations.
@@ -73,7 +73,7 @@ impl Tree {
             params: params.clone(),
             bodies,
             sums: Buffer::new(device, bodies)?,
-            sorted_sums: Buffer::new(
+            sorted: Buffer::new(
                 device,
                 if recipes.len() > 1 { bodies.next_multiple_of(kernels.set()) } else { 0 },
             )?,
@@ -138,23 +138,22 @@ impl Tree {
     fn finish(&self, lane: &mut Lane, pass: &ForcePass) -> Result<()> {
         // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
-        let head =
-            [Arg::Uint(self.bodies as u32), pass.coefficients(1.0), (&self.sums).into(), last.into()];
+        let head = [Arg::Uint(self.bodies as u32), pass.coefficients(1.0), (&self.sums).into(), last.into()];
         lane.whole(Pass::cheap(&self.finish, &[&head[..], &pass.state].concat(), self.bodies))
     }
 
-    /// Queues the kernel that collects the sums of the bodies at `walked`, for the other devices.
+    /// Queues the kernel that collects the accelerations of the bodies at `walked`, for the other devices.
     fn collect(&self, lane: &mut Lane) -> Result<()> {
         let [first, count] = [self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
-        let args = [first, count, self.kernels.order().into(), (&self.sums).into(), (&self.sorted_sums).into()];
+        let args = [first, count, self.kernels.order().into(), (&self.sums).into(), (&self.sorted).into()];
         lane.whole(Pass::cheap(&self.collect, &args, self.walked.len()))
     }
 
-    /// Queues the kernel that adopts the sums that the other devices collected.
+    /// Queues the kernel that takes over the accelerations that the other devices collected.
     fn distribute(&self, lane: &mut Lane) -> Result<()> {
         let [n, first, count] =
             [self.bodies, self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
-        let buffers = [self.kernels.order().into(), (&self.sorted_sums).into(), (&self.sums).into()];
+        let buffers = [self.kernels.order().into(), (&self.sorted).into(), (&self.sums).into()];
         let args = [&[n, first, count], &buffers[..]].concat();
         lane.whole(Pass::cheap(&self.distribute, &args, self.bodies - self.walked.len()))
     }
@@ -195,11 +194,11 @@ impl Solver for Tree {
         if range.start == 0 {
             self.walked = self.places(pass.assignment);
             self.prepare(lane, pass.state[0], pass.eps2)?;
-            self.has_costs = true;
+            // The other devices do not send costs.
+            self.has_costs = !is_shared;
         }
         let criterion = (pass.eps2, pass.opening);
-        let to =
-            self.walk(lane, &self.walk, (&self.sums).into(), criterion, &self.walked, range.start)?;
+        let to = self.walk(lane, &self.walk, (&self.sums).into(), criterion, &self.walked, range.start)?;
         if to >= range.end {
             match is_shared {
                 true => self.collect(lane)?,
@@ -290,7 +289,7 @@ impl Solver for Tree {
     }
 
     fn plan(&self) -> Plan {
-        Plan { units: self.sets(), count: self.bodies, grain: None, edge: 0, cut: 1 }
+        Plan { units: self.sets(), count: self.bodies, grain: None, edge: 0, cut: 1, has_fixed_work: true }
     }
 
     fn stages(&self) -> usize {
@@ -303,7 +302,7 @@ impl Solver for Tree {
     }
 
     fn traffic(&self, stage: usize) -> Option<Traffic<'_>> {
-        (stage == 0).then(|| Traffic::Work(Rows::new(&self.sorted_sums, self.kernels.set(), 1, 0)))
+        (stage == 0).then(|| Traffic::Work(Rows::new(&self.sorted, self.kernels.set(), 1, 0)))
     }
 
     fn replicated(&self) -> Option<Rows<'_>> {
