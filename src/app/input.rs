@@ -34,9 +34,9 @@ pub(super) enum Gesture {
     Click([f32; 2]),
     /// Start of a drag at a position. If the flag is true, the tool launches a cluster, not a body, or repels bodies.
     Press([f32; 2], bool),
-    /// Movement of a drag to a new position. For the flag, see [`Gesture::Press`].
+    /// Movement of a drag to a new position. The flag has the same meaning as in [`Gesture::Press`].
     Move([f32; 2], bool),
-    /// End of a drag. For the flag, see [`Gesture::Press`].
+    /// End of a drag. If the flag is true, the tool launches a cluster, not a body, or repels bodies.
     Release(bool),
     Cancel,
 }

@@ -147,7 +147,7 @@ impl Viewer {
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
             let text = format!("{error}. `auto` uses this variant until you close the window.");
-            self.ui.alerts.error("Could not save which variant is the fastest", text, None);
+            self.ui.alerts.error("Could not save the fastest variant", text, None);
         }
     }
 }

@@ -16,7 +16,7 @@ const COAST_SECONDS: f32 = 0.28;
 const COAST_LEAST: f32 = 0.01;
 /// Time constant of zooming with the wheel, in seconds.
 const ZOOM_SECONDS: f32 = 0.06;
-/// Time constant with which the camera approaches the point that it follows, in seconds.
+/// Time constant, in seconds, of the camera's approach to the point that it follows.
 const FOLLOW_SECONDS: f32 = 0.15;
 /// Duration of a camera glide to another view, in seconds.
 const GLIDE_SECONDS: f32 = 0.45;

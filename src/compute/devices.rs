@@ -79,7 +79,7 @@ impl Devices {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
 
-    /// Replaces built-in kernels with `edits` in programs built from now on, also for devices chosen later.
+    /// Replaces built-in kernels with `edits` in all programs built from now on, including those for devices chosen later.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         let edits = edits.into();
         self.open.iter().for_each(|device| device.set_edits(edits.clone()));

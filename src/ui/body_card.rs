@@ -92,7 +92,12 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
     let help =
         "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours";
     row("Cells opened", walk.opened, opened, help);
-    row("Cells taken", walk.taken, taken, "Cells of the tree that acted as a whole, instead of their bodies");
+    row(
+        "Cells used",
+        walk.taken,
+        taken,
+        "Cells of the tree that pull on this body as a whole, instead of their bodies",
+    );
     row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
 }
 

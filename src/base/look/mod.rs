@@ -71,7 +71,7 @@ impl Size {
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
-    /// Returns the size as a multiple of the recommended size.
+    /// Returns the size of text and controls as a multiple of the size that the system recommends.
     pub fn factor(self) -> f32 {
         self.name().parse().unwrap_or(1.0)
     }

@@ -144,9 +144,7 @@ fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box
         let from = list.len();
         list.resize(rows.min(from + BLOCK / size_of::<T>()), T::zeroed());
         let block = bytemuck::cast_slice_mut(&mut list[from..]);
-        input
-            .read_exact(block)
-            .map_err(|_| wrong(format!("the data {name:?} is incomplete: its end is missing")))?;
+        input.read_exact(block).map_err(|_| wrong(format!("the list {name:?} is cut off at its end")))?;
     }
     Ok(Box::new(list))
 }
@@ -197,7 +195,7 @@ impl Manifest {
         for run in &self.runs {
             run.check_grid()?;
             if !modes.insert(&run.mode) {
-                return Err(wrong(format!("it contains two scenes for the mode {}", run.mode)));
+                return Err(wrong(format!("it contains two scenes for {} mode", run.mode)));
             }
         }
         let (mut names, mut of_bodies, mut of_flows) = (HashSet::new(), 0u64, 0u64);

@@ -60,7 +60,7 @@ impl Choice for Substeps {
                 help: "As many as needed, at most 64, so that no body moves more than half its radius in a substep and piles on the planet do not sink.",
             },
         ),
-        fixed!(1, "Steps are not divided. The command `bench` uses this by default."),
+        fixed!(1, "Steps are not divided into substeps. This is the default for the command `bench`."),
         fixed!(2, "2 substeps in every step."),
         fixed!(4, "4 substeps in every step."),
         fixed!(8, "8 substeps in every step."),

@@ -8,7 +8,7 @@ use crate::base::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends the devices `participants` the data that they lack for their new assignments.
+    /// Sends each device of `participants` the data that its new assignment needs and that it lacks.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, .. } = self;
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();

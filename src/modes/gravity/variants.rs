@@ -194,7 +194,7 @@ const CRITERION: Knob = Knob::new("criterion", "ACCELERATION_CRITERION", &[0, 1]
         ("acceleration", "A cell acts as a whole if its estimated error is small compared with the last acceleration of the bodies."),
     ]);
 const EXPANSIONS: Knob = Knob::new("expansions", "EXPANSIONS", &[0, 1], |_, _| 1)
-    .summary("Whether far cells act on groups of bodies (M2L), or all cells act on single bodies.")
+    .summary("How the pull of far cells is computed: once for a whole group of bodies (M2L), or for each body.")
     .method("Expansions", &[
         ("off", "Every cell acts on each body of a group."),
         ("on", "The pull of a far cell is computed once per group, as an expansion around the group's centre, which each body then evaluates."),

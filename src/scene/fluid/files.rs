@@ -99,7 +99,7 @@ pub fn load_case(path: &Path) -> Result<Case> {
 /// outside the grid, or all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
-    parse_file(path, (most, "an obstacle file of this grid"), |mut lines| {
+    parse_file(path, (most, "an obstacle file for this grid"), |mut lines| {
         let mut walls = case.open();
         while lines.advance()? {
             let fields: Vec<&str> = lines.text().split_whitespace().collect();

@@ -76,7 +76,7 @@ impl CommandQueue {
         }
     }
 
-    /// Returns whether there is time to write a requested file. Drops earlier commands that do not affect the file.
+    /// Returns whether a command that writes a file is waiting. Drops earlier commands that do not affect the file.
     fn has_file_to_write(&mut self) -> bool {
         let Some(last) = self.waiting.iter().rposition(Command::writes_file) else { return false };
         let mut nth = 0..;

@@ -32,7 +32,7 @@ fn the_card_tells_what_there_is_to_tell() {
     let walk = WalkCounts { opened: 163, taken: 1577, pairs: 951, ..WalkCounts::default() };
     window.state_mut().stats.cells = Some(CellCounts { depth: 4, boxes: 1740, walk: Some(walk) });
     window.run();
-    for text in ["Cells opened", "163", "Cells taken", "1\u{2009}577", "Pairs", "951"] {
+    for text in ["Cells opened", "163", "Cells used", "1\u{2009}577", "Pairs", "951"] {
         assert!(window.query_by_label(text).is_some(), "{text}");
     }
     window.state_mut().stats.selected = None;

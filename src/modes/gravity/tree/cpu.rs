@@ -14,6 +14,7 @@ use crate::modes::{Recipe, source};
 pub(super) const SOURCE: Source = Source {
     files: &[
         source!("gravity/tree/step.cl"),
+        source!("gravity/tree/grid.cl"),
         source!("gravity/tree/lanes.cl"),
         source!("gravity/tree/order.cl"),
         source!("gravity/tree/cells.cl"),

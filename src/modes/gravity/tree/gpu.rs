@@ -15,6 +15,7 @@ use crate::modes::{Recipe, source};
 pub(super) const SOURCE: Source = Source {
     files: &[
         source!("gravity/tree/step.cl"),
+        source!("gravity/tree/grid.cl"),
         source!("gravity/tree/gpu/warp.cl"),
         source!("gravity/tree/gpu/order.cl"),
         source!("gravity/tree/gpu/cells.cl"),

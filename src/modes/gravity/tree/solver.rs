@@ -35,7 +35,7 @@ pub(in crate::modes::gravity) struct Tree {
     sums: Buffer<[f32; 4]>,
     /// Accelerations in the sorted order of the bodies, for exchanges between devices; empty on a single device.
     sorted: Buffer<[f32; 3]>,
-    /// Whether `sums` has the costs of all bodies, from the last walk for a step.
+    /// Whether the fourth numbers of `sums` are known for all bodies, from the last walk.
     has_costs: bool,
     /// Whether `last` contains the magnitudes of earlier accelerations.
     is_known: bool,

@@ -1,0 +1,26 @@
+// The place of the bodies in the grid of the sort keys, on all devices.
+
+// The grid of the sort keys is wider than the bodies, by WIDER of its width along each axis.
+#define WIDER (1.0f / 7.0f)
+
+// Mixes the bits of a number (the function lowbias32 of C. Wellons).
+uint scramble(uint h)
+{
+    h = (h ^ h >> 16) * 0x7feb352du;
+    h = (h ^ h >> 15) * 0x846ca68bu;
+    return h ^ h >> 16;
+}
+
+// Returns where the bodies are in the grid of the sort keys: the distance of the lowest corner of the box around the bodies
+// from that of the grid, from 0 to WIDER along each axis, as a fraction of the grid's width. It follows from the corners of
+// the box, so the same positions give the same tree, but it differs from step to step. So the errors of successive steps
+// have little in common, and add up less in the energy and the momentum (Springel et al. 2021, MNRAS 506, 2871).
+float3 grid_shift(float3 low, float3 high)
+{
+    const float corners[6] = { low.x, low.y, low.z, high.x, high.y, high.z };
+    uint h = 0;
+    for (uint k = 0; k < 6; ++k)
+        // Zeros of both signs count the same.
+        h = scramble(h ^ (corners[k] == 0.0f ? 0 : as_uint(corners[k])));
+    return WIDER / 1024.0f * (float3)((float)(h & 1023), (float)(h >> 10 & 1023), (float)(h >> 20 & 1023));
+}
