@@ -23,7 +23,7 @@
 //!
 //! # Where to find definitions
 //! * Parameters: the rows of `parameters!` in a mode's `parameters.rs`; used by the panel, `--set`, scenes and reports.
-//! * Appearance: the rows of `parameters!` for [`base::look::Look`]; used by the panel, `--look` and the view.
+//! * Appearance: the rows of `parameters!` for [`base::look::Look`]; used by the panel, `--look`, scenes and the view.
 //! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check` and `bench`. A mode's entry also
 //!   describes the work of a step, the peak speed, the checks, and the lists in a snapshot.
 //! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets

@@ -2,14 +2,16 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::clock::waker;
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder, Kind, start_reading};
 use super::viewer::Viewer;
-use crate::base::{Choice, Edit, OutputFile, Result};
+use crate::base::{Choice, Edit, Look, OutputFile, Partial, Result};
 use crate::compute::KernelEdits;
 use crate::engine::{Config, kernel_lab};
+use crate::scene::Scene;
 use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 
@@ -201,13 +203,23 @@ impl Viewer {
 
     fn save_scene(&mut self, path: &Path) {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
-        match self.sim.config.to_file().and_then(save) {
+        match self.scene_in_view().to_file().and_then(save) {
             Ok(()) => {
                 let text = "the file contains the initial state of the scene. To save the current state, including painted walls, press Ctrl+S";
                 self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
             }
             Err(error) => self.ui.alerts.failed("Could not save the scene", &error),
         }
+    }
+
+    /// Returns the config, with a scene that opens with the current look and in the current view.
+    fn scene_in_view(&mut self) -> Config {
+        let Self { sim, viewpoint, screen, .. } = self;
+        let look = Partial::changes(&Look::default(), &screen.look);
+        let (config, points) = sim.scene();
+        let camera = Partial::all(&viewpoint.to_scene(points, screen.window.aspect()));
+        let start = Arc::new(Scene { look, camera, ..Scene::clone(&config.start) });
+        Config { start, ..config.clone() }
     }
 
     fn save_chart(&mut self, kind: ChartFormat) {

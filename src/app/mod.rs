@@ -1,6 +1,7 @@
 //! The window: event handling, drawing, mouse tools, files and films.
 
 mod actions;
+mod appearance;
 mod autosave;
 mod clock;
 #[cfg(all(unix, not(target_vendor = "apple")))]

@@ -1,10 +1,9 @@
 //! Options for starting the window.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::base::{Look, OutputFile, Result};
+use crate::base::{Look, OutputFile, Partial, Result};
 use crate::compute::FoundDevice;
 use crate::engine::{Config, Engine};
 
@@ -14,10 +13,8 @@ pub struct Options {
     pub devices: Vec<FoundDevice>,
     /// The config that the simulation starts with.
     pub config: Config,
-    /// The appearance settings that the window starts with.
-    pub look: Look,
-    /// Keys of the appearance settings given on the command line, which override the saved settings for this run only.
-    pub named: BTreeSet<String>,
+    /// Appearance settings given on the command line, which override the saved settings for this run only.
+    pub look: Partial<Look>,
     /// The initial camera, as text in the snapshot format. If empty, the camera shows all bodies.
     pub view: String,
     /// Function that builds the engine. It is called on the simulation's thread.

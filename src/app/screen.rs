@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::appearance::Appearance;
 use super::clock::FrameClock;
 use super::window::Window;
 use crate::base::{Look, Result};
@@ -10,7 +11,10 @@ use crate::view::View;
 
 pub(super) struct Screen {
     pub view: View,
+    /// The current look, which the panel edits.
     pub look: Look,
+    /// Where the look comes from.
+    pub appearance: Appearance,
     pub clock: FrameClock,
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
@@ -20,10 +24,11 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(window: Window, look: Look) -> Result<Self> {
+    pub(super) fn new(window: Window, appearance: Appearance) -> Result<Self> {
         Ok(Self {
             view: View::new(window.context())?,
-            look,
+            look: appearance.look().clone(),
+            appearance,
             clock: FrameClock::new(window.refresh_interval()),
             stats: WindowStats::default(),
             lacks_trails: false,
@@ -31,9 +36,11 @@ impl Screen {
         })
     }
 
-    /// Returns whether trails have disappeared since the last call, because there are now too many bodies.
+    /// Returns whether trails that the user switched on have disappeared since the last call, because there are now too
+    /// many bodies. A scene may ask for trails that are drawn only if there are few bodies.
     pub(super) fn lost_trails(&mut self) -> bool {
-        let lacked = std::mem::replace(&mut self.lacks_trails, self.view.lacks_trails());
+        let lacks = self.view.lacks_trails() && self.look.trails != self.appearance.of_scene().trails;
+        let lacked = std::mem::replace(&mut self.lacks_trails, lacks);
         self.lacks_trails && !lacked
     }
 

@@ -1,12 +1,12 @@
 //! Settings that the program remembers, in a file that the user may edit or delete.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Error, Look, OutputFile, ParamValue, ParamValues, Result, files, invalid, params};
+use crate::base::{Error, Look, OutputFile, Partial, Result, files, invalid};
 use crate::export::film::MOST_SIDE;
 use crate::scene;
 
@@ -26,7 +26,7 @@ pub struct Settings {
     /// The folder in which file dialogs start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// Appearance settings that differ from their defaults: values by key, in the syntax of the `--look` option.
+    /// Appearance settings that the user has chosen: values by key, in the syntax of the `--look` option.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
 }
@@ -101,7 +101,7 @@ pub(super) struct Preferences {
     /// The settings as they were last read or written.
     pub saved: Settings,
     /// Appearance settings from the command line. Each is saved only if the user changes it while the program runs.
-    overrides: Vec<(&'static str, ParamValue)>,
+    overrides: Partial<Look>,
     /// Appearance settings that were in the settings file when the program started.
     initial: BTreeMap<String, String>,
 }
@@ -114,26 +114,27 @@ impl Preferences {
         (Self { file, initial: saved.look.clone(), saved, ..Self::default() }, error)
     }
 
-    /// Applies the saved appearance settings to `look`, except those in `named`, which the command line has set.
-    pub(super) fn apply(&mut self, look: &mut Look, named: &BTreeSet<String>) {
-        for (key, text) in self.saved.look.iter().filter(|(key, _)| !named.contains(*key)) {
+    /// Returns the user's appearance settings: the saved ones, and those `asked` for on the command line.
+    pub(super) fn own_look(&mut self, asked: Partial<Look>) -> Partial<Look> {
+        let mut own = Partial::default();
+        for (key, text) in &self.saved.look {
             // Ignores unknown and invalid parameters, which another version of the program may have written.
-            let _ = params::set(look, key, text);
+            let _ = own.set(key, text);
         }
-        let values = ParamValues::collect(&mut look.clone());
-        self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
+        own.extend(&asked);
+        self.overrides = asked;
+        own
     }
 
-    /// Returns the appearance settings to save: those that differ from their defaults, except `follow`.
-    pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
-        let usual = ParamValues::collect(&mut Look::default());
-        let now = ParamValues::collect(&mut look.clone());
-        let others = now.iter().filter(|(key, value)| usual.get(key) != Some(*value) && *key != "follow");
+    /// Returns the appearance settings to save, from the user's settings `own`: all except `follow`, and except those
+    /// that hold for this run only.
+    pub(super) fn look(&self, own: &Partial<Look>) -> BTreeMap<String, String> {
+        let chosen = own.iter().filter(|(key, _)| *key != "follow");
         let mut remembered: BTreeMap<_, _> =
-            others.map(|(key, value)| (key.to_owned(), value.to_string())).collect();
-        for (key, _) in self.overrides.iter().filter(|(key, value)| now.get(key) == Some(*value)) {
-            remembered.remove(*key);
-            let initial = self.initial.get_key_value(*key);
+            chosen.map(|(key, value)| (key.to_owned(), value.to_string())).collect();
+        for (key, _) in self.overrides.iter().filter(|(key, value)| own.get(key) == Some(*value)) {
+            remembered.remove(key);
+            let initial = self.initial.get_key_value(key);
             remembered.extend(initial.map(|(key, text)| (key.clone(), text.clone())));
         }
         remembered
@@ -156,43 +157,35 @@ mod tests {
 
     #[test]
     fn the_look_is_remembered_unless_the_command_line_sets_it() {
-        let none = BTreeSet::new();
+        let look = |words: &[(&str, &str)]| {
+            let mut look = Partial::default();
+            words.iter().for_each(|(key, text)| look.set(key, text).unwrap());
+            look
+        };
         let preferences = |look: &BTreeMap<String, String>| Preferences {
             saved: Settings { look: look.clone(), ..Settings::default() },
             initial: look.clone(),
             ..Preferences::default()
         };
-        let mut look = Look::default();
-        params::set(&mut look, "exposure", "2").unwrap();
-        let kept = Preferences::default().look(&look);
-        assert_eq!(kept.len(), 1);
-        let mut again = Look::default();
-        preferences(&kept).apply(&mut again, &none);
-        assert_eq!(again, look);
-        let mut cells = look.clone();
-        params::set(&mut cells, "cells", "on").unwrap();
-        params::set(&mut cells, "cells_depth", "6").unwrap();
-        let mut again_with_cells = Look::default();
-        preferences(&Preferences::default().look(&cells)).apply(&mut again_with_cells, &none);
-        assert_eq!(again_with_cells, cells);
-        // An override may equal the default.
+        let own = look(&[("exposure", "2"), ("trails", "0")]);
+        let kept = Preferences::default().look(&own);
+        assert_eq!(kept.len(), 2, "a default value is kept too, because a scene may set another one");
+        assert_eq!(preferences(&kept).own_look(Partial::default()), own);
+        assert!(Preferences::default().look(&look(&[("follow", "true")])).is_empty());
         for text in ["3", "0"] {
-            let mut asked = Look::default();
-            params::set(&mut asked, "exposure", text).unwrap();
-            let before = asked.clone();
+            let asked = look(&[("exposure", text)]);
             let mut preferences = preferences(&kept);
-            preferences.apply(&mut asked, &BTreeSet::from(["exposure".to_owned()]));
-            assert_eq!(asked, before);
-            assert_eq!(preferences.look(&asked), kept, "the override holds for one run");
-            params::set(&mut asked, "grid", "on").unwrap();
-            assert_eq!(preferences.look(&asked).len(), 2, "another parameter that was changed is remembered");
-            params::set(&mut asked, "exposure", "1").unwrap();
-            assert_eq!(preferences.look(&asked)["exposure"], "1", "so is an override that was changed");
+            let mut own = preferences.own_look(asked.clone());
+            assert_eq!(own, look(&[("exposure", text), ("trails", "0")]));
+            assert_eq!(preferences.look(&own), kept, "the override holds for one run");
+            own.set("grid", "on").unwrap();
+            assert_eq!(preferences.look(&own).len(), 3, "another parameter that was changed is remembered");
+            own.set("exposure", "1").unwrap();
+            assert_eq!(preferences.look(&own)["exposure"], "1", "so is an override that was changed");
         }
         let invalid =
             [("exposure", "many"), ("later", "1")].map(|(key, text)| (key.to_owned(), text.to_owned()));
-        preferences(&invalid.into()).apply(&mut again, &none);
-        assert_eq!(again, look);
+        assert!(preferences(&invalid.into()).own_look(Partial::default()).is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use glam::Vec3;
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
+use super::appearance::Appearance;
 use super::autosave::Autosave;
 use super::clock::{Wake, waker};
 use super::exports::Exports;
@@ -51,7 +52,6 @@ impl Viewer {
         proxy: &EventLoopProxy<Wake>,
         options: Options,
     ) -> Result<Self> {
-        let mut look = options.look;
         let (mut preferences, error) = Preferences::open(options.autosave.is_some());
         let mut autosave = Autosave::new(options.autosave);
         let pool: Vec<DeviceInfo> = options.devices.iter().map(|found| found.info.clone()).collect();
@@ -63,7 +63,7 @@ impl Viewer {
             // Sending fails once the event loop has ended.
             let _ = repaint.send_event(info.delay);
         });
-        preferences.apply(&mut look, &options.named);
+        let appearance = Appearance::new(&options.config.start, preferences.own_look(options.look));
         let mut ui = Ui::new(&window.egui());
         ui.records_controls = options.report.is_some();
         ui.panel = preferences.saved.panel;
@@ -89,7 +89,7 @@ impl Viewer {
             kernels,
             recorder: Recorder::new(options.report, options.started, options.frames),
             proxy: proxy.clone(),
-            screen: Screen::new(window, look)?,
+            screen: Screen::new(window, appearance)?,
         })
     }
 
@@ -172,6 +172,7 @@ impl Viewer {
             self.cancel_gesture();
         }
         self.configure(&before.0);
+        self.screen.appearance.follow(&self.sim.config.start, &mut self.screen.look);
         self.apply_look(&before.1)?;
         self.tools.brush = output.brush;
         if before.0.mode.info() != self.sim.config.mode.info() {
@@ -223,9 +224,10 @@ impl Viewer {
     /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
         let Self { sim, viewpoint, screen, .. } = self;
+        let scene = sim.config.start.clone();
         let (frame, shown, is_new) = sim.frame();
         let is_other_scene = (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation);
-        if viewpoint.frame_scene(frame, shown, screen.window.aspect()) {
+        if viewpoint.frame_scene((frame, &scene), shown, screen.window.aspect()) {
             if is_other_scene {
                 screen.view.forget();
             }
@@ -358,7 +360,9 @@ impl Viewer {
     }
 
     fn settings(&mut self) -> Settings {
-        let (folder, look) = (self.ui.files.folder.clone(), self.preferences.look(&self.screen.look));
+        let Screen { look, appearance, .. } = &mut self.screen;
+        appearance.note(look);
+        let (folder, look) = (self.ui.files.folder.clone(), self.preferences.look(&appearance.own));
         Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, look }
     }
 

@@ -10,6 +10,7 @@ pub mod format;
 pub mod look;
 pub mod memory;
 pub mod params;
+pub mod partial;
 pub mod state;
 
 pub use self::bodies::{Bodies, FINITE_LIMIT, Points, Shape, is_quarantined};
@@ -21,10 +22,11 @@ pub use self::files::{Draft, Name, Names, OutputFile};
 pub use self::flow::{
     DIRECTIONS, Flow, Image, MAX_CELLS, MAX_TRACERS, SPEEDS, Stroke, Tones, WEIGHTS, Walls,
 };
-pub use self::look::{Look, Palette};
+pub use self::look::{Look, Palette, SceneCamera};
 pub use self::memory::Memory;
 pub use self::params::{
     ChangeEffect, Choice, Info, Opt, ParamValue, ParamValues, Params, Scale, SetError, Visitor,
 };
 pub(crate) use self::params::{choice, parameters};
+pub use self::partial::Partial;
 pub use self::state::{Matter, State};

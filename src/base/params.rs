@@ -8,6 +8,8 @@ use std::ops::RangeInclusive;
 /// Effects that changing a parameter can have, from the cheapest to the most expensive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeEffect {
+    /// The change affects only the program's window, not the picture.
+    Window,
     /// The change affects the picture but not the simulation.
     View,
     /// The change takes effect at the next step.

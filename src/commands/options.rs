@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use crate::base::{Error, Look, Params, Result, SetError, invalid, params};
+use crate::base::{Error, Look, Params, Partial, Result, SetError, invalid, params};
 use crate::cli::Subject;
 use crate::export::film::MOST_SIDE;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
@@ -77,12 +77,14 @@ pub(super) fn join(numbers: &[impl ToString]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Parses `--look`. Returns the drawing settings (look) and the names of the settings that the user gave.
-pub(super) fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
-    let mut look = Look::default();
-    set_all(&mut look, "--look", words)?;
-    let keys = words.iter().filter_map(|word| word.split_once('=')).map(|(key, _)| key.trim().to_owned());
-    Ok((look, keys.collect()))
+/// Parses `--look`. Returns the drawing settings (look) that the user gave.
+pub(super) fn look(words: &[String]) -> Result<Partial<Look>> {
+    let mut look = Partial::default();
+    for word in words {
+        let (key, value) = assignment("--look", word)?;
+        look.set(key, value)?;
+    }
+    Ok(look)
 }
 
 /// Applies `--set` to the mode's parameters. If a parameter belongs to another mode, the error names that mode.
@@ -109,13 +111,17 @@ pub(super) fn set_all(
     option: &str,
     assignments: &[String],
 ) -> Result<()> {
-    for assignment in assignments {
-        let (key, value) = assignment
-            .split_once('=')
-            .ok_or_else(|| invalid!("{option} {assignment}: expected KEY=VALUE"))?;
-        params::set(params, key.trim(), value)?;
+    for word in assignments {
+        let (key, value) = assignment(option, word)?;
+        params::set(params, key, value)?;
     }
     Ok(())
+}
+
+/// Splits a word of `option`, such as `bloom=on`, into a key and a value.
+fn assignment<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str)> {
+    let (key, value) = word.split_once('=').ok_or_else(|| invalid!("{option} {word}: expected KEY=VALUE"))?;
+    Ok((key.trim(), value))
 }
 
 /// Returns the error for an unknown scene. It lists the scenes of one mode, or of all modes if `of` is `None`.

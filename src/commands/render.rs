@@ -21,13 +21,17 @@ use crate::cli::Render;
 use crate::engine::{Engine, Snapshot, snapshot};
 use crate::export::film::{self, Film};
 use crate::modes::BodyErrors;
+use crate::scene::Scene;
 use crate::view::{self, Camera, Canvas, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let outlives_terminal = ignores_hangup();
     let begin = Begin::new(&args.simulation, |_| ())?;
     let size = size(&args.size)?;
-    let (look, _) = look(&args.looks.look)?;
+    // The user's settings win over those of the scene.
+    let (asked, start) = (look(&args.looks.look)?, begin.config.start.clone());
+    let mut look = start.look.complete();
+    asked.apply(&mut look);
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     // An unwritable path is reported before the first step.
     let picture = match args.frames {
@@ -41,13 +45,13 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let engine = begin.engine(open_several(&args.simulation)?)?;
     let mut renderer = Renderer::new(engine, &offscreen, look, camera)?;
     if let Some(picture) = picture {
-        renderer.begin(steps, size)?;
+        renderer.begin(steps, &start, size)?;
         renderer.picture(picture, args.bare)?;
         println!("wrote {}", args.out.display());
     }
     if let Some(frames) = args.frames {
         // Without --steps, a film starts at once.
-        renderer.begin(args.steps.unwrap_or(0), size)?;
+        renderer.begin(args.steps.unwrap_or(0), &start, size)?;
         let config = renderer.engine.config();
         let least = config.mode.info().work.burst.0;
         let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
@@ -158,18 +162,20 @@ impl<'a> Renderer<'a> {
         Ok(Self { engine, offscreen, view, look, points, errors, rig, camera })
     }
 
-    /// Computes the steps before the first picture, then restores the snapshot's camera or shows all bodies.
-    fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
-        // Trails connect successive pictures, so the last steps upload the bodies after every step.
-        let pictures = steps.min(self.look.trails as u32);
-        run_with_progress(&mut self.engine, steps - pictures)?;
+    /// Computes the steps before the first picture, then restores the snapshot's camera or takes that of the scene.
+    fn begin(&mut self, steps: u32, scene: &Scene, (width, height): (u32, u32)) -> Result<()> {
+        // Trails connect successive pictures, so the last steps upload the bodies after every step, or after as many steps as
+        // the window takes between two frames of a scene with small steps.
+        let pace = scene.pace.unwrap_or(1).max(1);
+        let pictures = (steps / pace).min(self.look.trails as u32);
+        run_with_progress(&mut self.engine, steps - pictures * pace)?;
         for nth in 0..=pictures {
             let pairs = if nth == pictures { PAIRS_OF_PICTURE } else { 0.0 };
-            self.take(u32::from(nth > 0), pairs)?;
+            self.take(if nth > 0 { pace } else { 0 }, pairs)?;
         }
         self.rig.camera = self.camera.take().unwrap_or_else(|| {
-            let mut camera = Camera::facing(self.points.shape);
-            camera.frame_all(&self.points, width as f32 / height as f32);
+            let mut camera = Camera::opening(&scene.camera, self.points.shape);
+            camera.frame_scene(&scene.camera, &self.points, width as f32 / height as f32);
             camera
         });
         Ok(())

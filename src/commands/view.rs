@@ -26,10 +26,9 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         // An impossible number of bodies or work-group size is reported before the window opens.
         engine::Resolved::new(&begin.config, &devices[chosen[0]].info)?;
     }
-    let (look, named) = look(&args.looks.look)?;
+    let look = look(&args.looks.look)?;
     app::run(Options {
         look,
-        named,
         view: begin.view(),
         size: args.size.as_deref().map(size).transpose()?,
         autosave: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::base::{ChangeEffect, Error, Result, invalid};
+use crate::base::{ChangeEffect, Error, ParamValue, Result, invalid, params};
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::Scene;
@@ -84,8 +84,8 @@ fn read_knobs<'de, D: Deserializer<'de>>(
 impl Config {
     /// Returns a configuration with the first scene of the mode `info`, and with each setting at `auto` where possible.
     pub fn new(info: &'static ModeInfo) -> Self {
-        let mut config = Self {
-            mode: (info.default)(),
+        Self {
+            mode: info.mode_for(&info.scenes[0]),
             start: info.scenes[0].clone(),
             bodies: None,
             devices: Vec::new(),
@@ -98,15 +98,25 @@ impl Config {
             running: true,
             reverse: false,
             free_run: false,
-        };
-        config.select_scene(&info.scenes[0]);
-        config
+        }
     }
 
-    /// Selects `scene` and sets the parameters that it specifies; all other parameters are reset to their defaults.
+    /// Selects `scene` and sets the parameters that it specifies; all other parameters are reset to their defaults. Keeps
+    /// parameters that affect only the picture, such as the colour, if the user has changed them.
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
+        let own = self.own_view();
         self.mode = self.mode.info().mode_for(scene);
         self.start = scene.clone();
+        for (key, value) in own {
+            let set = params::set(self.mode.as_mut(), key, &value.to_string());
+            debug_assert!(set.is_ok(), "{set:?}");
+        }
+    }
+
+    /// Returns the parameters that affect only the picture and differ from those of the selected scene.
+    fn own_view(&self) -> Vec<(&'static str, ParamValue)> {
+        let of_scene = self.mode.info().mode_for(&self.start).values().of(ChangeEffect::View);
+        of_scene.changes(&self.mode.values().of(ChangeEffect::View)).0
     }
 
     /// Returns the mode with the parameters in use: more exact ones if `auto` selects a variant that needs them.
@@ -179,6 +189,23 @@ mod tests {
         };
         let text = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn a_colour_that_the_user_chose_outlives_the_scene_and_other_parameters_do_not() {
+        let fluid = modes::find("fluid").unwrap();
+        let [street, step] = ["cylinder", "step"].map(|name| fluid.scene(name).unwrap());
+        let mut config = Config::new(fluid);
+        config.select_scene(street);
+        let value = |config: &Config, key: &str| config.mode.values().get(key).unwrap().to_string();
+        assert_eq!(value(&config, "field"), "vorticity", "the scene sets it");
+        config.select_scene(step);
+        assert_eq!(config.mode, fluid.mode_for(step), "what a scene sets goes with it");
+        params::set(config.mode.as_mut(), "colour", "vorticity").unwrap();
+        params::set(config.mode.as_mut(), "inlet", "0.02").unwrap();
+        config.select_scene(street);
+        assert_eq!(value(&config, "colour"), "vorticity");
+        assert_eq!(config.mode.values().get("inlet"), fluid.mode_for(street).values().get("inlet"));
     }
 
     #[test]

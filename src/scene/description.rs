@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::generator::{Arguments, Generator, Setup};
 use super::orbits::Orbits;
 use super::{fluid, gravity};
-use crate::base::{Bodies, Plain, State, Walls};
+use crate::base::{Bodies, Look, Partial, Plain, SceneCamera, State, Walls};
 
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]
@@ -18,6 +18,10 @@ pub struct Scene {
     pub summary: String,
     /// Parameters that the scene sets, as key-value pairs in the format of `--set`.
     pub params: Vec<(String, String)>,
+    /// Settings of the picture that suit the scene. The user's own settings win over them.
+    pub look: Partial<Look>,
+    /// The camera with which the scene opens. If empty, all bodies are in view from the usual direction.
+    pub camera: Partial<SceneCamera>,
     /// Fixed number of bodies or cells; `None` if the user may choose the number.
     pub bodies: Option<usize>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
@@ -84,6 +88,8 @@ impl Scene {
             name,
             summary: summary.to_owned(),
             params: Vec::new(),
+            look: Partial::default(),
+            camera: Partial::default(),
             bodies: Some(bodies),
             steps,
             pace: None,

@@ -13,6 +13,10 @@
 //! [start]                               # the other choices of the panel
 //! bodies = 10000
 //! seed = 7
+//! [look]                                # how the picture is drawn, in the format of --look
+//! palette = "ice"
+//! [camera]                              # from where: see `SceneCamera`
+//! pitch = 60
 //! ```
 //! Files are untrusted: sizes are limited, an unknown key is an error, and every number is checked.
 
@@ -26,14 +30,17 @@ use super::description::{MOST_NAME, MOST_SUMMARY, Origin, Scene, label};
 use super::generator::{Arguments, Generator};
 use super::lines::quoted;
 use super::orbits::Orbits;
+use super::tables::{self, Table, line_of, toml_value, word};
 use super::{asteroids, csv, fluid, gravity};
 use crate::base::files::{from_toml, read_bounded};
-use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, invalid, params};
+use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, invalid};
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 /// Maximum value of the key `pace` in a scene file.
 const MAX_PACE: usize = 10_000;
+/// Advice for an unknown key in the table `[look]`.
+const OF_MODE: &str = "; parameters of the mode, such as colour, belong in [params]";
 /// File name extension of scene files.
 pub const EXTENSION: &str = "toml";
 
@@ -75,6 +82,10 @@ struct Contents {
     params: BTreeMap<String, Value>,
     #[serde(skip_serializing_if = "Chosen::is_empty")]
     start: Chosen,
+    #[serde(skip_serializing_if = "Table::is_empty")]
+    look: Table,
+    #[serde(skip_serializing_if = "Table::is_empty")]
+    camera: Table,
 }
 
 /// Section `[start]` of a scene file, which contains the number of bodies and the seed chosen in the panel.
@@ -139,13 +150,8 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         return Err(wrong("length applies only to walls; remove length or add walls"));
     }
     let seed = start.seed.as_ref().map(seed_of).transpose()?;
-    let text_of = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
-        Value::Datetime(_) | Value::Array(_) | Value::Table(_) => None,
-    };
     let param = |(key, value): (&String, &Value)| {
-        let text = text_of(value)
+        let text = word(value)
             .ok_or_else(|| wrong(format!("params.{key} must be a number, true, false or text")))?;
         Ok((key.clone(), text))
     };
@@ -157,6 +163,8 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             title: label(title, MOST_NAME),
             summary: label(summary, MOST_SUMMARY),
             params: contents.params.iter().map(param).collect::<Result<_>>()?,
+            look: tables::read(text, ("look", OF_MODE), &contents.look)?,
+            camera: tables::read(text, ("camera", ""), &contents.camera)?,
             bodies: fixed,
             steps: *steps,
             pace: *pace,
@@ -300,6 +308,8 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         summary: scene.summary.clone(),
         steps: scene.steps,
         pace: scene.pace,
+        look: tables::written(&scene.look),
+        camera: tables::written(&scene.camera),
         ..Contents::default()
     };
     match &scene.origin {
@@ -349,19 +359,4 @@ fn drawn(walls: &Walls) -> String {
         row.iter().map(|solid| if *solid { '#' } else { '.' }).chain(['\n']).collect::<String>()
     };
     walls.solid.chunks(walls.nx).rev().map(row).collect()
-}
-
-fn toml_value(value: params::ParamValue) -> Value {
-    match value {
-        // Uses the shortest decimal that parses back to the same number: 0.05 rather than 0.05000000074505806.
-        params::ParamValue::Float(x) => Value::Float(x.to_string().parse().unwrap_or(x.into())),
-        params::ParamValue::Flag(on) => Value::Boolean(on),
-        params::ParamValue::Option(name) => Value::String(name.to_owned()),
-    }
-}
-
-/// Returns the 1-based number of the line that contains the byte at offset `byte`.
-pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
-    let before = text.as_bytes().get(..byte).unwrap_or_default();
-    before.iter().filter(|letter| **letter == b'\n').count() as u64 + 1
 }

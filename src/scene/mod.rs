@@ -15,10 +15,11 @@ pub mod gravity;
 mod lines;
 mod orbits;
 mod random;
+mod tables;
 pub mod tipsy;
 
 pub use self::built_in::{ASTEROIDS, FLUID, GRAVITY};
 pub(crate) use self::description::{MOST_NAME, label};
 pub use self::description::{Origin, Scene};
-pub(crate) use self::file::line_of;
 pub use self::generator::{Argument, Arguments, Generator, Setup};
+pub(crate) use self::tables::line_of;

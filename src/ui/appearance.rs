@@ -22,7 +22,8 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let unfolds = jump::target(ui.ctx()).is_some_and(|key| ParamValues::collect(look).get(key).is_some());
     let help = "Colours, brightness, trails and camera of the picture; theme and text size of the window";
     folded(ui, out, ("picture", title(ui, "Appearance"), help), unfolds, |ui, out| {
-        let default = Look::default();
+        // The user's changes are relative to the look of the scene.
+        let default = model.config.start.look.complete();
         let defaults = ParamValues::collect(&mut default.clone());
         let disabled = (if has_cells { &[][..] } else { OF_TREES }, NO_TREE);
         let limit = stats.cells.and_then(|counts| limit(look, &counts));
@@ -31,7 +32,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let reset = ui.add_enabled(*look != default, Button::new("↺ Reset appearance"));
-            let reset = with_help(reset, "Reset every setting in this section to its default");
+            let reset = with_help(reset, "Reset every setting in this section to the scene's value");
             out.record("reset picture", &reset);
             if reset.clicked() {
                 *look = default;

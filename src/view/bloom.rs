@@ -10,7 +10,7 @@ use super::fill::{fill, smooth, surface, texture};
 use super::opengl::{fade, source};
 use crate::base::{Result, Shape};
 
-/// Number of downscaled pictures that make up the bloom; each has half the width and height of the previous one.
+/// Number of downscaled pictures that make up the bloom on a GPU; each has half the width and height of the previous one.
 const LEVELS: usize = 6;
 /// Fraction of the light in each downscaled picture that comes from the next smaller picture.
 const SPREAD: f32 = 0.66;
@@ -19,27 +19,33 @@ pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
     up: Program,
+    /// Whether a CPU draws. The largest downscaled picture, which costs most, is then left out.
+    is_software: bool,
     /// Downscaled pictures, largest first; empty until a bloom is computed.
     levels: Vec<Texture2d>,
 }
 
 impl Bloom {
-    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
             down: source!("bloom_down", "fill").compile(context)?,
             up: source!("bloom_up", "fill").compile(context)?,
+            is_software,
             levels: Vec::new(),
         })
     }
 
     /// Computes the bloom around the bright parts of `light`, a picture of bodies that are drawn as `shape`.
     pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
-        let size = half(light.dimensions());
+        let skipped = usize::from(self.is_software);
+        let mut sizes = std::iter::successors(Some(half(light.dimensions())), |size| Some(half(*size)));
+        // The filter of the shader takes five averages of 2 × 2 pixels, which cover 4 × 4 pixels.
+        let size = sizes.nth(skipped).unwrap_or((1, 1));
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {
-            let sizes = std::iter::successors(Some(size), |size| Some(half(*size)));
+            let sizes = std::iter::once(size).chain(sizes);
             let level = |size| texture(&self.context, UncompressedFloatFormat::F16F16F16F16, size);
-            self.levels = sizes.take(LEVELS).map(level).collect::<Result<_>>()?;
+            self.levels = sizes.take(LEVELS - skipped).map(level).collect::<Result<_>>()?;
         }
         let bright = if matches!(shape, Shape::Spheres { .. }) { 2i32 } else { 1 };
         let mut whole = light;

@@ -8,7 +8,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use glam::{Mat4, Vec3};
 
 use super::framing;
-use crate::base::{Points, Shape};
+use crate::base::{Partial, Points, SceneCamera, Shape};
 
 /// A camera that orbits a target: position, direction and field of view.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -46,6 +46,54 @@ impl Camera {
         match shape {
             Shape::Glow | Shape::Spheres { .. } => Self::default(),
             Shape::Tracers { .. } => Self { yaw: 0.0, pitch: FRAC_PI_2, ..Self::default() },
+        }
+    }
+
+    /// Returns the camera with which a scene opens: in the direction that `scene` sets, or else in the default direction.
+    /// The camera does not frame the bodies yet; see [`Camera::frame_scene`].
+    pub fn opening(scene: &Partial<SceneCamera>, shape: Shape) -> Self {
+        let camera = Self::facing(shape);
+        if scene.is_empty() {
+            return camera;
+        }
+        let [yaw, pitch] = [camera.yaw, camera.pitch].map(f32::to_degrees);
+        let mut place = SceneCamera { yaw, pitch, ..SceneCamera::default() };
+        scene.apply(&mut place);
+        Self {
+            yaw: place.yaw.to_radians().clamp(-TAU, TAU),
+            pitch: place.pitch.to_radians().clamp(-FRAC_PI_2, FRAC_PI_2),
+            ..camera
+        }
+    }
+
+    /// Frames the bodies as [`Camera::frame_all`] does, then zooms and shifts the target as `scene` says. Returns the
+    /// camera as it framed the bodies, before the zoom and the shift.
+    pub fn frame_scene(&mut self, scene: &Partial<SceneCamera>, points: &Points, aspect: f32) -> Self {
+        self.frame_all(points, aspect);
+        let (framed, place) = (self.clone(), scene.complete());
+        self.zoom(place.zoom.recip(), [0.0; 2]);
+        self.look_at(framed.target + Vec3::new(place.x, place.y, place.z));
+        framed
+    }
+
+    /// Returns the settings with which a scene opens in this view. `framed` is the camera as it last framed the bodies of
+    /// the scene. `points` are the bodies now; they tell how the distance that frames them depends on the direction.
+    pub fn to_scene(&self, framed: &Self, points: &Points, aspect: f32) -> SceneCamera {
+        let fitting = |camera: &Self| {
+            let mut all = camera.clone();
+            all.frame_all(points, aspect);
+            all.distance
+        };
+        let home = framed.distance * (fitting(self) / fitting(framed));
+        let far = *DISTANCES.end();
+        let [x, y, z] = (self.target - framed.target).clamp(Vec3::splat(-far), Vec3::splat(far)).to_array();
+        SceneCamera {
+            yaw: self.yaw.to_degrees().clamp(-360.0, 360.0),
+            pitch: self.pitch.to_degrees().clamp(-90.0, 90.0),
+            zoom: (home / self.distance).clamp(1e-6, 1e6),
+            x,
+            y,
+            z,
         }
     }
 
@@ -259,6 +307,41 @@ mod tests {
         for words in ["", "\n", "yaw = nan", "distance = -1.0", "nonsense"] {
             assert_eq!(Camera::from_words(words), None, "{words:?}");
         }
+    }
+
+    #[test]
+    fn a_scene_sets_direction_zoom_and_shift_relative_to_all_bodies() {
+        let points = glows(&[[5.0, 6.0, 7.0, 1.0], [7.0, 6.0, 7.0, 1.0]]);
+        let mut scene = Partial::<SceneCamera>::default();
+        assert_eq!(Camera::opening(&scene, points.shape), Camera::default(), "a scene may set nothing");
+        for (key, text) in [("pitch", "90"), ("yaw", "360"), ("zoom", "4"), ("z", "-2")] {
+            scene.set(key, text).unwrap();
+        }
+        let mut camera = Camera::opening(&scene, points.shape);
+        assert_eq!((camera.yaw, camera.pitch), (TAU, FRAC_PI_2));
+        let framed = camera.frame_scene(&scene, &points, ASPECT);
+        assert_eq!((framed.target, camera.target), (Vec3::new(6.0, 6.0, 7.0), Vec3::new(6.0, 6.0, 5.0)));
+        assert!((framed.distance / camera.distance - 4.0).abs() < 1e-5 && camera.is_sound());
+        assert_eq!(camera.home, framed.distance, "home is the distance that shows all bodies");
+    }
+
+    #[test]
+    fn a_view_round_trips_through_the_settings_of_a_scene() {
+        let points = glows(&[[-1.0, 0.0, 0.0, 1.0], [3.0, 0.0, 0.5, 1.0]]);
+        let mut camera = Camera::default();
+        let framed = camera.frame_scene(&Partial::default(), &points, ASPECT);
+        camera.orbit(0.3, 0.1);
+        camera.pan(0.2, -0.4);
+        camera.zoom(0.3, [0.1, 0.2]);
+        let scene = Partial::all(&camera.to_scene(&framed, &points, ASPECT));
+        let mut again = Camera::opening(&scene, points.shape);
+        again.frame_scene(&scene, &points, ASPECT);
+        assert!((again.yaw - camera.yaw).abs() < 1e-5 && (again.pitch - camera.pitch).abs() < 1e-5);
+        assert!(again.target.distance(camera.target) < 1e-5 * camera.distance);
+        assert!((again.distance / camera.distance - 1.0).abs() < 1e-5);
+        let far = Camera { target: Vec3::splat(1e18), distance: 1e-15, home: 1e18, ..camera };
+        let settings = far.to_scene(&Camera { target: Vec3::splat(-1e18), ..framed }, &points, ASPECT);
+        assert_eq!(Partial::all(&settings).complete(), settings, "every view is in range");
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl View {
             trails: trails::Trails::new(context, is_software)?,
             target: target::Target::new(context)?,
             meter: exposure::Meter::new(context)?,
-            bloom: bloom::Bloom::new(context)?,
+            bloom: bloom::Bloom::new(context, is_software)?,
             grid: grid::Grid::new(context)?,
             cells: cells::Cells::new(context)?,
             drawn: None,

@@ -203,3 +203,45 @@ fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
     }
     assert!(!text.contains("stars"), "{text}");
 }
+
+/// A scene brings its look and its camera. What the user set wins, is kept, and applies to the next scene too.
+#[test]
+fn a_scene_brings_its_look_and_the_user_wins() {
+    let display = Display::open();
+    let settings = display.folder().join("gravitile").join("settings.toml");
+    fs::create_dir(display.folder().join("gravitile")).unwrap();
+    fs::write(&settings, "size = [1280, 800]\n\n[look]\nexposure = \"2\"\n").unwrap();
+    let scene = |name: &str, look: &str| {
+        let text =
+            format!("mode = \"gravity\"\ngenerator = \"plummer\"\n[start]\nbodies = 300\n[look]\n{look}");
+        fs::write(display.folder().join("scenes").join(name), text).unwrap();
+    };
+    fs::create_dir(display.folder().join("scenes")).unwrap();
+    scene("one.toml", "palette = \"magma\"\nexposure = -1\ntrails = 9\nstars = 0.25\ngrid = true\n");
+    let viewer = display.view("--scene scenes/one.toml --paused --look trails=5");
+    // Switches off the grid, which the scene shows.
+    viewer.key("g");
+    let report = viewer.quit();
+    let look = |key: &str| report.look[key].to_string();
+    let found = ["palette", "exposure", "trails", "stars", "grid"].map(look);
+    assert_eq!(found, ["\"magma\"", "2.0", "5.0", "0.25", "false"]);
+    let text = fs::read_to_string(&settings).unwrap();
+    assert!(text.contains("grid = \"false\"") && text.contains("exposure = \"2\""), "{text}");
+    for left in ["palette", "trails", "stars"] {
+        assert!(!text.contains(left), "{left} is not the user's: {text}");
+    }
+    // The next scene changes what the user has left to it.
+    scene("two.toml", "palette = \"ice\"\ngrid = true\n[camera]\npitch = 80\nyaw = 10\n");
+    let viewer = display.view("--scene scenes/two.toml --paused --size 1280x800");
+    viewer.dialog("ctrl+shift+s", "Return");
+    let saved = until("it is saved", || {
+        fs::read_to_string(display.folder().join("two.toml")).ok().filter(|text| text.contains("zoom"))
+    });
+    let report = viewer.quit();
+    let found = ["palette", "exposure", "grid"].map(|key| report.look[key].to_string());
+    assert_eq!(found, ["\"ice\"", "2.0", "false"]);
+    for line in ["palette = \"ice\"", "exposure = 2.0", "[camera]", "zoom = 1.0", "pitch = 80", "yaw = 10"] {
+        assert!(saved.contains(line), "{line} in {saved}");
+    }
+    assert!(!saved.contains("grid"), "off by default: {saved}");
+}

@@ -1,11 +1,13 @@
 //! Settings that determine how the picture is drawn.
 
 mod palette;
+mod scene_camera;
 
 pub use palette::{Palette, Srgb};
+pub use scene_camera::SceneCamera;
 
 use crate::base::cells::CellRequest;
-use crate::base::params::ChangeEffect::View;
+use crate::base::params::ChangeEffect::{View, Window};
 use crate::base::params::{Choice, choice, parameters};
 
 parameters! {
@@ -42,9 +44,9 @@ parameters! {
         /// The camera orbits slowly around its target.
         turn: bool = false, "Auto-rotate" effect(View),
         /// Colours of the panel.
-        theme: Theme = Theme::Dark, "Theme" effect(View),
+        theme: Theme = Theme::Dark, "Theme" effect(Window),
         /// Size of text and controls, relative to the size that the system recommends.
-        scale: Size = Size::One, "Text size" effect(View),
+        scale: Size = Size::One, "Text size" effect(Window),
     }
 }
 

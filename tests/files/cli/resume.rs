@@ -181,3 +181,48 @@ fn a_full_disk_leaves_the_file_of_before() {
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(names.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{names:?}");
 }
+
+/// A scene is drawn with its look and from its camera. Options win over them, and a snapshot of the scene keeps them.
+#[test]
+fn a_scene_brings_its_look_and_options_win() {
+    let folder = folder();
+    let scene = |name: &str, tables: &str| {
+        let text = format!("mode = \"gravity\"\ngenerator = \"plummer\"\n{tables}");
+        fs::write(folder.path().join(format!("{name}.toml")), text).unwrap();
+    };
+    let draw = |name: &str, args: &str| {
+        stdout(folder.path(), &format!("render --steps 0 --size 64x40 --out {name}.png {args}"));
+        image::open(folder.path().join(format!("{name}.png"))).unwrap().into_rgb8()
+    };
+    scene("plain", "");
+    scene("look", "[look]\npalette = \"viridis\"\ntrails = 3\nstars = 0\n");
+    scene("camera", "[camera]\npitch = 90\nzoom = 2\n");
+    let [plain, look, camera] =
+        ["plain", "look", "camera"].map(|name| draw(name, &format!("--scene {name}.toml --bodies 300")));
+    assert!(plain != look && plain != camera);
+    let asked = "--scene plain.toml --bodies 300 --look palette=viridis trails=3 stars=0";
+    assert!(draw("asked", asked) == look, "a scene's look is that of the options");
+    let usual = "--scene look.toml --bodies 300 --look palette=dusk trails=0 stars=0.4";
+    assert!(draw("usual", usual) == plain, "an option wins, even if it asks for the default");
+    let Carried::Snapshot(drawn) = Carried::load(&folder.path().join("camera.png")).unwrap() else {
+        panic!("camera.png carries no snapshot");
+    };
+    let view = Camera::from_words(&drawn.view).unwrap();
+    assert!((view.pitch.to_degrees() - 90.0).abs() < 1e-3 && (view.home / view.distance - 2.0).abs() < 1e-3);
+    stdout(folder.path(), "run --scene look.toml --bodies 300 --steps 1 --save look.gravitile");
+    let resumed = draw("resumed", "--resume look.gravitile");
+    assert!(
+        resumed != draw("bare", "--resume look.gravitile --look palette=dusk"),
+        "it has the palette still"
+    );
+    let told = [("look", "bloem = 1"), ("look", "exposure = 99"), ("camera", "pitch = 200")];
+    for (table, line) in told {
+        scene("wrong", &format!("[{table}]\n{line}\n"));
+        let error = gravitile(folder.path(), "render --scene wrong.toml --out x.png").assert().code(2);
+        let text = String::from_utf8_lossy(&error.get_output().stderr).into_owned();
+        assert!(
+            text.contains("wrong.toml, line 4: ") && text.contains(line.split(' ').next().unwrap()),
+            "{text}"
+        );
+    }
+}

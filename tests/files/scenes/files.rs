@@ -1,6 +1,10 @@
 //! Tests scene files: written files can be read again, and errors are reported.
 
+use std::sync::Arc;
+
 use gravitile::base::error::Error;
+use gravitile::base::look::{BloomMode, Look, Palette, SceneCamera, Size, Theme};
+use gravitile::base::partial::Partial;
 use gravitile::engine::config::Config;
 use gravitile::scene::file::parse;
 use gravitile::scene::{Scene, Setup};
@@ -17,7 +21,9 @@ fn what_is_written_reads_back_to_the_same_bodies() {
         assert_eq!(again.mode, config.mode, "{}", scene.name);
         assert_eq!(again.bodies, config.bodies, "{}", scene.name);
         assert_eq!(again.seed, if scene.is_random() { 7 } else { 1 }, "{}", scene.name);
-        let kept = |scene: &Scene| (scene.title.clone(), scene.bodies, scene.pace);
+        let kept = |scene: &Scene| {
+            (scene.title.clone(), scene.bodies, scene.pace, scene.look.clone(), scene.camera.clone())
+        };
         assert_eq!(kept(&again.start), kept(scene));
         let params = &config.mode.values();
         let setup = Setup { bodies: scene.bodies.unwrap_or(300), seed: again.seed, params };
@@ -84,9 +90,94 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ("mode = \"fluid\"\nwalls = '''\n###\n###\n###\n'''\n", "all cells are blocked"),
         ("mode = \"fluid\"\nbodies = ''\n", "fluid mode cannot start from bodies"),
         ("mode = \"gravity\n", "line 1: "),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n[look]\npalette = \"ice\"\nbloem = true\n",
+            "line 5: [look]: unknown parameter `bloem`; the parameters are palette, exposure",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n[look]\ncolour = \"mass\"\n",
+            "parameters of the mode, such as colour, belong in [params]",
+        ),
+        ("mode = \"gravity\"\n\n[look]\nexposure = 9\n", "a scene must have exactly one of"),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n\n[look]\nexposure = 9\n",
+            "line 5: [look]: exposure=9 is not allowed: exposure takes a number from -4 to 4",
+        ),
+        (
+            "look = { trails = nan }\nmode = \"gravity\"\ngenerator = \"galaxy\"\n",
+            "line 1: [look]: trails=nan is not allowed",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n[look]\nstars = [1]\n",
+            "line 4: look.stars must be a number, true, false or text",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n[look]\nscale = 2\n",
+            "line 4: [look] must not set scale, because it changes the window; remove scale",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n[camera]\n\npitch = 91\n",
+            "line 5: [camera]: pitch=91 is not allowed: pitch takes a number from -90 to 90",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\n[camera]\nfov = 1\n",
+            "line 4: [camera]: unknown parameter `fov`; the parameters are yaw, pitch, zoom, x, y, z",
+        ),
+        ("mode = \"gravity\"\ngenerator = \"galaxy\"\nlook = 3\n", "line 3: "),
+        ("mode = \"gravity\"\ngenerator = \"galaxy\"\n[camera]\nx = inf\n", "line 4: [camera]: x=inf"),
     ] {
         let error = parse("wrong", text).and_then(Config::of_file).unwrap_err();
         assert!(matches!(error, Error::Scene { .. } | Error::Invalid(_) | Error::Param(_)));
         assert!(error.to_string().contains(told), "{error}\nfor {text}");
+    }
+}
+
+/// Returns the scene of the file `text` as it is read from the file that this program writes for it.
+fn rewritten(text: &str) -> Config {
+    let config = Config::of_file(parse("mine", text).unwrap()).unwrap();
+    Config::of_file(parse("mine", &config.to_file().unwrap()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_look_and_a_camera_are_read_and_written() {
+    let text = "mode = \"gravity\"\ngenerator = \"galaxy\"\n[look]\npalette = \"ice\"\nexposure = 0.1\ntrails = 24\n\
+                turn = true\nbloom = \"off\"\n[camera]\nyaw = -45.5\nzoom = 2\n";
+    let scene = rewritten(text).start;
+    let look = Look {
+        palette: Palette::Ice,
+        exposure: 0.1,
+        trails: 24.0,
+        turn: true,
+        bloom: BloomMode::Off,
+        ..Look::default()
+    };
+    assert_eq!(scene.look.complete(), look);
+    assert_eq!(scene.camera.complete(), SceneCamera { yaw: -45.5, zoom: 2.0, ..SceneCamera::default() });
+    assert_eq!((scene.look.iter().count(), scene.camera.iter().count()), (5, 2), "nothing is added");
+    let plain = rewritten("mode = \"gravity\"\ngenerator = \"galaxy\"\n");
+    assert!(plain.start.look.is_empty() && plain.start.camera.is_empty());
+    let written = plain.to_file().unwrap();
+    assert!(!written.contains("[look]") && !written.contains("[camera]"), "{written}");
+}
+
+/// Text size and theme are settings of a person's window: a scene does not carry them to other people.
+#[test]
+fn what_belongs_to_the_window_is_not_written() {
+    let mut config = Config::new(gravitile::modes::MODES[0]);
+    let look = Look { theme: Theme::Light, scale: Size::Double, stars: 0.25, ..Look::default() };
+    let look = Partial::changes(&Look::default(), &look);
+    config.start = Arc::new(Scene { look, ..Scene::clone(&config.start) });
+    let text = config.to_file().unwrap();
+    let again = parse("mine", &text).unwrap().scene;
+    assert_eq!(again.look.complete(), Look { stars: 0.25, ..Look::default() }, "{text}");
+}
+
+#[test]
+fn every_built_in_scene_of_bodies_has_a_look_and_a_camera() {
+    for (info, scene) in all_scenes().filter(|(info, _)| info.name != "fluid") {
+        let look = scene.look.complete();
+        assert!(!scene.look.is_empty() && !scene.camera.is_empty(), "{} {}", info.name, scene.name);
+        let is_of_few = scene.bodies.is_some_and(|count| count < 5000);
+        assert!(!is_of_few || look.trails >= 10.0, "{}: few bodies draw their orbits", scene.name);
     }
 }

@@ -218,6 +218,18 @@ fn scenes() -> Named {
         for key in ["count", "length", "steps", "pace", "bodies", "title"] {
             push("a value", format!("{key} = {value}\n{head}"));
         }
+        for key in [
+            "look",
+            "look.trails",
+            "look.turn",
+            "look.palette",
+            "camera",
+            "camera.pitch",
+            "camera.zoom",
+            "camera.x",
+        ] {
+            push("a value", format!("{head}{key} = {value}\n"));
+        }
         for key in ["params.dt", "params.eps", "arguments.w0", "start.bodies", "start.seed"] {
             push("a value", format!("{head}{key} = {value}\n"));
         }

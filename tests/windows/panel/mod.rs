@@ -78,10 +78,11 @@ impl App {
         let picture = egui::Rect::NOTHING;
         let pool = vec![device.clone()];
         let (actions, rects) = (Vec::new(), Vec::new());
+        let config = Config::new(info);
         Self {
             ui: None,
-            config: Config::new(info),
-            look: Look::default(),
+            look: config.start.look.complete(),
+            config,
             tools: ToolSettings::default(),
             markers: Markers::default(),
             edits: Vec::new(),

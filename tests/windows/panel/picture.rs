@@ -13,6 +13,11 @@ fn unfolded() -> Window {
     window
 }
 
+/// Returns the look of the scene, which the controls return to.
+fn of_scene(window: &Window) -> Look {
+    window.state().config.start.look.complete()
+}
+
 fn value(window: &Window, key: &str) -> ParamValue {
     ParamValues::collect(&mut window.state().look.clone()).get(key).unwrap()
 }
@@ -21,7 +26,7 @@ fn value(window: &Window, key: &str) -> ParamValue {
 fn every_row_can_be_set_and_all_can_be_reset() {
     let mut window = unfolded();
     let mut described = Described::default();
-    Look::default().visit(&mut described);
+    of_scene(&window).visit(&mut described);
     for (info, default, low, high) in described.floats {
         for (typed, expected) in [("-1e9", low), ("1e9", high)] {
             type_number(&mut window, info.label, typed);
@@ -47,7 +52,8 @@ fn every_row_can_be_set_and_all_can_be_reset() {
         }
     }
     click(&mut window, Role::Button, "↺ Reset appearance");
-    assert_eq!(window.state().look, Look::default());
+    assert_eq!(window.state().look, of_scene(&window));
+    assert!(of_scene(&window) != Look::default(), "the first scene has a look of its own");
 }
 
 #[test]
@@ -83,12 +89,13 @@ fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
 fn a_click_on_a_swatch_takes_its_palette_and_nothing_else() {
     let mut window = unfolded();
     click(&mut window, Role::RadioButton, "Palette: ice");
+    click(&mut window, Role::RadioButton, "Palette: viridis");
     click(&mut window, Role::Button, "Reset Palette");
-    assert_eq!(window.state().look, Look::default());
+    assert_eq!(window.state().look, of_scene(&window));
     let before = window.state().config.clone();
     for (palette, opt) in Palette::OPTIONS.iter().rev() {
         click(&mut window, Role::RadioButton, &format!("Palette: {}", opt.name));
-        assert_eq!(window.state().look, Look { palette: *palette, ..Look::default() });
+        assert_eq!(window.state().look, Look { palette: *palette, ..of_scene(&window) });
     }
     assert_eq!(window.state().config, before);
 }

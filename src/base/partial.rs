@@ -1,0 +1,132 @@
+//! Values for some of the parameters of a struct, such as the look that a scene sets or that a user prefers.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use super::params::{self, ChangeEffect, ParamValue, ParamValues, Params, SetError};
+
+/// Values for some of the parameters of `P`. Every value has been checked: `P` accepts it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Partial<P> {
+    values: BTreeMap<&'static str, ParamValue>,
+    of: PhantomData<P>,
+}
+
+impl<P> Default for Partial<P> {
+    fn default() -> Self {
+        Self { values: BTreeMap::new(), of: PhantomData }
+    }
+}
+
+impl<P: Params + Default + Clone> Partial<P> {
+    /// Returns the values of all parameters of `params`.
+    pub fn all(params: &P) -> Self {
+        Self { values: values(params).iter().collect(), of: PhantomData }
+    }
+
+    /// Returns the values that differ between `before` and `after`, as they are in `after`.
+    pub fn changes(before: &P, after: &P) -> Self {
+        let (changes, _) = values(before).changes(&values(after));
+        Self { values: changes.into_iter().collect(), of: PhantomData }
+    }
+
+    /// Sets the parameter `key` to the value that `text` represents.
+    ///
+    /// # Errors
+    /// Returns an error if `P` has no parameter `key`, or does not accept the text. Nothing is changed then.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), SetError> {
+        let mut params = P::default();
+        params::set(&mut params, key, text)?;
+        self.values.extend(values(&params).iter().filter(|(known, _)| *known == key));
+        Ok(())
+    }
+
+    /// Sets the parameter `key` to `value`, which must come from a `P`.
+    pub fn insert(&mut self, key: &'static str, value: ParamValue) {
+        self.values.insert(key, value);
+    }
+
+    /// Removes the value of the parameter `key`, if there is one.
+    pub fn remove(&mut self, key: &str) {
+        self.values.remove(key);
+    }
+
+    /// Adds the values of `other`, which replace the values of the same parameters.
+    pub fn extend(&mut self, other: &Self) {
+        self.values.extend(other.iter());
+    }
+
+    /// Keeps only the parameters that have the given effect when changed.
+    pub fn retain(&mut self, effect: ChangeEffect) {
+        let kept = values(&P::default()).of(effect);
+        self.values.retain(|key, _| kept.get(key).is_some());
+    }
+
+    /// Returns the value of the parameter `key`, if there is one.
+    pub fn get(&self, key: &str) -> Option<ParamValue> {
+        self.values.get(key).copied()
+    }
+
+    /// Returns the key and the value of each parameter, in alphabetical order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, ParamValue)> + '_ {
+        self.values.iter().map(|(key, value)| (*key, *value))
+    }
+
+    /// Returns whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Sets the parameters of `params` that have a value here.
+    pub fn apply(&self, params: &mut P) {
+        for (key, value) in self.iter() {
+            let set = params::set(params, key, &value.to_string());
+            debug_assert!(set.is_ok(), "{set:?}");
+        }
+    }
+
+    /// Returns a `P` with these values; all other parameters have their defaults.
+    pub fn complete(&self) -> P {
+        let mut params = P::default();
+        self.apply(&mut params);
+        params
+    }
+}
+
+fn values<P: Params + Clone>(params: &P) -> ParamValues {
+    ParamValues::collect(&mut params.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::look::{Look, Palette};
+
+    #[test]
+    fn only_values_that_are_set_are_applied() {
+        let mut partial = Partial::<Look>::default();
+        partial.set("palette", "ice").unwrap();
+        partial.set("trails", "23.7").unwrap();
+        let mut look = Look { stars: 0.9, trails: 5.0, ..Look::default() };
+        partial.apply(&mut look);
+        assert_eq!(look, Look { stars: 0.9, palette: Palette::Ice, trails: 24.0, ..Look::default() });
+        assert_eq!(Partial::changes(&Look::default(), &partial.complete()), partial);
+        partial.remove("trails");
+        assert_eq!(partial.iter().collect::<Vec<_>>(), [("palette", ParamValue::Option("ice"))]);
+    }
+
+    #[test]
+    fn a_wrong_value_changes_nothing() {
+        let mut partial = Partial::<Look>::default();
+        for (key, text) in [("nope", "1"), ("exposure", "5"), ("exposure", "nan"), ("bloom", "maybe")] {
+            assert!(partial.set(key, text).is_err(), "{key}={text}");
+        }
+        assert!(partial.is_empty());
+    }
+
+    #[test]
+    fn every_value_is_kept_to_the_last_bit() {
+        let look = Look { exposure: 0.1 + 0.2, bloom_strength: 1.0 / 3.0, turn: true, ..Look::default() };
+        assert_eq!(Partial::all(&look).complete(), look);
+    }
+}
