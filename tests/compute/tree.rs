@@ -153,6 +153,7 @@ fn gpu_keys(positions: &[[f32; 4]]) -> usize {
     let device = cpu();
     let text = [
         include_str!("../../kernels/prelude.cl"),
+        include_str!("../../kernels/gravity/tree/grid.cl"),
         include_str!("../../kernels/gravity/tree/gpu/warp.cl"),
         include_str!("../../kernels/gravity/tree/gpu/order.cl"),
     ];
@@ -491,6 +492,33 @@ fn boxes_hold_all_bodies_and_are_disjoint_on_the_cpu() {
 #[test]
 fn boxes_hold_all_bodies_and_are_disjoint_on_a_gpu() {
     gpu().iter().for_each(boxes_hold_all_bodies_and_are_disjoint);
+}
+
+/// Checks that the grid of the cells has another place in each step, and the same place for the same positions.
+fn the_grid_moves(device: &Device) {
+    let config = tree(scene("plummer", Some(3000), &[]), &[("dt", "0.0001")]);
+    let mut engine = Engine::new(device.clone(), config).unwrap();
+    let mut boxes = || {
+        let level = cells(&mut engine, 1, None).level;
+        assert!(cells(&mut engine, 1, None).level == level);
+        engine.run(1, |_| {}).unwrap();
+        level.into_iter().flatten().flatten().collect::<Vec<f32>>()
+    };
+    let steps: Vec<_> = (0..5).map(|_| boxes()).collect();
+    let moves = steps.windows(2).flat_map(|pair| pair[0].iter().zip(&pair[1])).map(|(a, b)| (a - b).abs());
+    // In four steps, bodies move by 0.001 at most.
+    let moved = moves.fold(0.0, f32::max);
+    assert!(moved > 0.05, "the boxes of the largest cells moved by {moved}");
+}
+
+#[test]
+fn the_grid_moves_on_the_cpu() {
+    the_grid_moves(&cpu());
+}
+
+#[test]
+fn the_grid_moves_on_a_gpu() {
+    gpu().iter().for_each(the_grid_moves);
 }
 
 fn deep_levels_are_cut_to_what_a_picture_shows(device: &Device) {
