@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::base::{Look, ParamValues, Partial};
 use crate::scene::Scene;
 
-/// The scene's and the user's settings of the look. The user's settings win, and apply to all scenes.
+/// The scene's and the user's settings of the look. The user's settings override the scene's, and apply to all scenes.
 pub(super) struct Appearance {
     /// The scene whose look applies.
     scene: Arc<Scene>,
     /// The user's settings: saved ones, those on the command line, and changes in the window.
     pub own: Partial<Look>,
-    /// The look when it was last composed or noted. The user has made all changes since.
+    /// The look when it was last composed or recorded. Any changes since then were made by the user.
     noted: Look,
 }
 
@@ -27,13 +27,13 @@ impl Appearance {
         self.scene.look.complete()
     }
 
-    /// Returns the look as it was last composed or noted.
+    /// Returns the look as it was last composed or recorded.
     pub(super) fn look(&self) -> &Look {
         &self.noted
     }
 
-    /// Records the settings of `look` that the user has changed since the last call. A setting that the user has set back
-    /// to the scene's value is the scene's again.
+    /// Records the settings of `look` that the user has changed since the last call. A setting that the user
+    /// sets back to the scene's value no longer counts as the user's.
     pub(super) fn note(&mut self, look: &Look) {
         let of_scene = ParamValues::collect(&mut self.of_scene());
         for (key, value) in Partial::changes(&self.noted, look).iter() {
@@ -45,7 +45,7 @@ impl Appearance {
         self.noted = look.clone();
     }
 
-    /// If `scene` is another scene than before, replaces the settings of `look` that the user has not set.
+    /// If `scene` differs from the previous scene, replaces the settings of `look` that the user has not set.
     pub(super) fn follow(&mut self, scene: &Arc<Scene>, look: &mut Look) {
         if self.scene == *scene {
             return;

@@ -32,11 +32,11 @@ pub(super) enum DragTool {
 pub(super) enum Gesture {
     /// The left button was pressed and released in one place, with no tool selected.
     Click([f32; 2]),
-    /// Start of a drag at a position. If the flag is true, the tool launches a cluster, not a body, or repels bodies.
+    /// Start of a drag at a position. If the flag is true, the tool launches a cluster instead of one body, or repels bodies instead of attracting them.
     Press([f32; 2], bool),
     /// Movement of a drag to a new position. The flag has the same meaning as in [`Gesture::Press`].
     Move([f32; 2], bool),
-    /// End of a drag. If the flag is true, the tool launches a cluster, not a body, or repels bodies.
+    /// End of a drag. If the flag is true, the tool launches a cluster instead of one body, or repels bodies instead of attracting them.
     Release(bool),
     Cancel,
 }

@@ -37,7 +37,8 @@ impl Screen {
     }
 
     /// Returns whether trails that the user switched on have disappeared since the last call, because there are now too
-    /// many bodies. A scene may ask for trails that are drawn only if there are few bodies.
+    /// many bodies. Trails that only the scene asks for do not count: a scene may rely on their
+    /// being drawn only with few bodies.
     pub(super) fn lost_trails(&mut self) -> bool {
         let lacks = self.view.lacks_trails() && self.look.trails != self.appearance.of_scene().trails;
         let lacked = std::mem::replace(&mut self.lacks_trails, lacks);

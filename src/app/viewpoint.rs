@@ -23,7 +23,7 @@ pub(super) struct Viewpoint {
     generation: u64,
     /// Whether the camera also returns to its initial direction the next time it moves to show all bodies.
     resets: bool,
-    /// The scene in view. A scene that sets a camera gives it to the view when it takes the place of another scene.
+    /// The scene in view. When a scene that sets a camera replaces another scene, the view takes over its camera.
     scene: Option<Arc<Scene>>,
     /// The camera as it last framed all bodies.
     framed: Camera,
@@ -94,14 +94,14 @@ impl Viewpoint {
     }
 
     /// Notes the scene in view. Returns whether the camera must turn to the initial direction of `scene`. A scene without
-    /// a camera keeps the direction, unless the scene before it has set the direction.
+    /// a camera keeps the direction, unless the previous scene set it.
     fn takes_camera_of(&mut self, scene: &Arc<Scene>) -> bool {
         let before = self.scene.replace(scene.clone());
         let is_other = before.as_ref() != Some(scene);
         is_other && !before.is_some_and(|before| before.camera.is_empty() && scene.camera.is_empty())
     }
 
-    /// Moves the camera so that it frames the bodies of `frame`: gradually if the scene `is_same` as before.
+    /// Moves the camera so that it frames the bodies of `frame`: gradually if the scene is the same as before (`is_same`).
     fn frame_bodies(&mut self, (frame, scene): (&Frame, &Scene), is_same: bool, aspect: f32) {
         let resets = std::mem::take(&mut self.resets);
         let mut camera = match resets {

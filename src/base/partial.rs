@@ -41,7 +41,7 @@ impl<P: Params + Default + Clone> Partial<P> {
         Ok(())
     }
 
-    /// Sets the parameter `key` to `value`, which must come from a `P`.
+    /// Sets the parameter `key` to `value`, which must be a valid value of that parameter.
     pub fn insert(&mut self, key: &'static str, value: ParamValue) {
         self.values.insert(key, value);
     }
@@ -72,7 +72,7 @@ impl<P: Params + Default + Clone> Partial<P> {
         self.values.iter().map(|(key, value)| (*key, *value))
     }
 
-    /// Returns whether there is no value.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

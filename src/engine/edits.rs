@@ -24,7 +24,7 @@ impl Engine {
         let most = max_bodies(&self.devices[0].info, &self.config);
         if next.state.len() > most {
             let device = &self.devices[0].info.name;
-            return Err(invalid!("cannot add bodies: {device} has room for {most} bodies"));
+            return Err(invalid!("cannot add bodies: {device} has room for at most {most} bodies in total"));
         }
         self.put(&next)?;
         self.push_undo(EditKind::from(edit), past);

@@ -36,7 +36,8 @@ pub struct Variant {
     pub tolerance: f64,
     /// Usual relative error with default parameters if the variant approximates; `None` if it is exact up to rounding.
     pub normal_error: Option<f64>,
-    /// Keys of the parameters of the mode that belong to this variant. Variants that do not list a key here do not use it.
+    /// Keys of the mode's parameters that only some variants use, and this variant is one of them. All variants use a
+    /// parameter whose key no variant lists.
     pub own_params: &'static [&'static str],
     /// Device memory that the variant needs per body or cell, in bytes, in addition to what its mode needs.
     pub bytes_per_body: usize,

@@ -18,7 +18,7 @@ pub struct Scene {
     pub summary: String,
     /// Parameters that the scene sets, as key-value pairs in the format of `--set`.
     pub params: Vec<(String, String)>,
-    /// Settings of the picture that suit the scene. The user's own settings win over them.
+    /// Settings of the picture that suit the scene. The user's own settings override them.
     pub look: Partial<Look>,
     /// The camera with which the scene opens. If empty, all bodies are in view from the usual direction.
     pub camera: Partial<SceneCamera>,

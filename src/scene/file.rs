@@ -15,7 +15,7 @@
 //! seed = 7
 //! [look]                                # how the picture is drawn, in the format of --look
 //! palette = "ice"
-//! [camera]                              # from where: see `SceneCamera`
+//! [camera]                              # where the camera stands: see `SceneCamera`
 //! pitch = 60
 //! ```
 //! Files are untrusted: sizes are limited, an unknown key is an error, and every number is checked.

@@ -42,7 +42,7 @@ pub(super) fn written<P: Params + Default + Clone>(values: &Partial<P>) -> Table
     of_picture.iter().map(|(key, value)| (key.to_owned(), Spanned::new(0..0, toml_value(value)))).collect()
 }
 
-/// Returns a TOML value in the format of `--set`, or `None` for values that no parameter has, such as lists.
+/// Returns a TOML value in the format of `--set`, or `None` for types that no parameter has, such as lists.
 pub(super) fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -96,7 +96,7 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
         "Cells used",
         walk.taken,
         taken,
-        "Cells of the tree that pull on this body as a whole, instead of their bodies",
+        "Tree cells that act on this body as single units, in place of the bodies that they contain",
     );
     row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
 }

@@ -96,7 +96,7 @@ impl Export {
         let Self { size, typed, .. } = self;
         resettable(ui, out, texts, size, Self::DEFAULT.size, |ui, out, label, size| {
             let now = *size;
-            let help = "Multiple of the picture's size in the window";
+            let help = "Size as a multiple of the picture's size in the window";
             let times = TIMES.iter().map(|(it, name)| Chip::new(name, help, now == PictureSize::Times(*it)));
             let is_typed = matches!(now, PictureSize::Pixels(..));
             let pixels = Chip::new("pixels", "Any width and height in pixels", is_typed);

@@ -41,7 +41,7 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// Command palette entries for settings that are not parameters: pairs of a control's identifier and the entry's text.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
-    ("seed", "Go to Seed: start value of the random number generator"),
+    ("seed", "Go to Seed: starting value of the random number generator"),
     ("work-group", "Go to Work-group: number of work-items that run together"),
     ("steps per frame", "Go to Steps/frame: simulation steps per displayed frame"),
 ];

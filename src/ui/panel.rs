@@ -131,7 +131,7 @@ fn bodies(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 
 fn seed(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     let help =
-        "Start value of the random number generator: the same seed always gives the same initial state";
+        "Starting value of the random number generator: the same seed always gives the same initial state";
     row(ui, "Seed", help, |ui, label| {
         ui.add_enabled_ui(config.start.is_random(), |ui| {
             let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];

@@ -19,7 +19,7 @@ pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
     up: Program,
-    /// Whether a CPU draws. The largest downscaled picture, which costs most, is then left out.
+    /// Whether the picture is drawn on a CPU. The largest downscaled picture, which costs most, is then left out.
     is_software: bool,
     /// Downscaled pictures, largest first; empty until a bloom is computed.
     levels: Vec<Texture2d>,

@@ -77,7 +77,7 @@ impl Camera {
     }
 
     /// Returns the settings with which a scene opens in this view. `framed` is the camera as it last framed the bodies of
-    /// the scene. `points` are the bodies now; they tell how the distance that frames them depends on the direction.
+    /// the scene. `points` are the bodies now; they determine how the distance that frames them depends on the direction.
     pub fn to_scene(&self, framed: &Self, points: &Points, aspect: f32) -> SceneCamera {
         let fitting = |camera: &Self| {
             let mut all = camera.clone();

@@ -494,7 +494,7 @@ fn boxes_hold_all_bodies_and_are_disjoint_on_a_gpu() {
     gpu().iter().for_each(boxes_hold_all_bodies_and_are_disjoint);
 }
 
-/// Checks that the grid of the cells has another place in each step, and the same place for the same positions.
+/// Checks that the grid of cells is shifted at every step, and that equal positions give equal grids.
 fn the_grid_moves(device: &Device) {
     let config = tree(scene("plummer", Some(3000), &[]), &[("dt", "0.0001")]);
     let mut engine = Engine::new(device.clone(), config).unwrap();

@@ -204,7 +204,7 @@ fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
     assert!(!text.contains("stars"), "{text}");
 }
 
-/// A scene brings its look and its camera. What the user set wins, is kept, and applies to the next scene too.
+/// A scene defines its look and its camera. The user's own settings override them, are saved, and apply to the next scene.
 #[test]
 fn a_scene_brings_its_look_and_the_user_wins() {
     let display = Display::open();

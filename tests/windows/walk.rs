@@ -185,8 +185,8 @@ impl Walk {
     }
 }
 
-/// Returns commands that run an entry of the palette, with the command `wait` until it is open and after each part. Text
-/// typed earlier would act as shortcuts.
+/// Returns the commands that run an entry of the command palette. The command `wait` follows the opening of the palette and
+/// each later command, because text that is typed before the palette is open would act as shortcuts.
 fn wish(text: &str, wait: &str) -> String {
     // Types one word at a time, because `act` splits text at spaces.
     let words: Vec<_> = text.split(' ').map(|word| format!("type --args 1 --delay 2 {word}")).collect();

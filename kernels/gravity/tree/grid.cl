@@ -1,6 +1,6 @@
-// The place of the bodies in the grid of the sort keys, on all devices.
+// The position of the bodies in the grid of the sort keys; on GPUs and CPUs.
 
-// The grid of the sort keys is wider than the bodies, by WIDER of its width along each axis.
+// Fraction of the width of the grid that the bodies leave free along each axis.
 #define WIDER (1.0f / 7.0f)
 
 // Mixes the bits of a number (the function lowbias32 of C. Wellons).
@@ -11,10 +11,10 @@ uint scramble(uint h)
     return h ^ h >> 16;
 }
 
-// Returns where the bodies are in the grid of the sort keys: the distance of the lowest corner of the box around the bodies
-// from that of the grid, from 0 to WIDER along each axis, as a fraction of the grid's width. It follows from the corners of
-// the box, so the same positions give the same tree, but it differs from step to step. So the errors of successive steps
-// have little in common, and add up less in the energy and the momentum (Springel et al. 2021, MNRAS 506, 2871).
+// Returns the offset of the lowest corner of the box around the bodies from the lowest corner of the grid: 0 to WIDER along
+// each axis, as a fraction of the grid's width. The offset is derived from the corners of the box. So the same positions give
+// the same tree, but the offset differs from step to step, so that the errors of successive steps are nearly independent
+// and add up less in energy and momentum (Springel et al. 2021, MNRAS 506, 2871).
 float3 grid_shift(float3 low, float3 high)
 {
     const float corners[6] = { low.x, low.y, low.z, high.x, high.y, high.z };

@@ -66,8 +66,8 @@ uint16 curve(uint16 x, uint16 y, uint16 z)
     return x << (uint16)(2) | y << (uint16)(1) | z;
 }
 
-// Returns the keys of 16 bodies in a cube, of which the corner `low` is `first` cells above the lowest one; `scale` cells
-// have length 1.
+// Returns the keys of 16 bodies in a grid with `scale` cells per unit of length. The point `low` is `first` cells above the
+// lowest corner of the grid.
 uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scale, float3 first)
 {
     float px[16], py[16], pz[16];

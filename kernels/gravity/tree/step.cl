@@ -48,8 +48,8 @@ __kernel void measure(const uint n, __global const float4 *sums, __global float 
         last[i] = magnitude(sums[i].xyz);
 }
 
-// Copies the accelerations of `count` bodies, from the place `first` of the sorted order on, into the sorted order, so that
-// a device can send them to others.
+// Copies the accelerations of the `count` bodies from position `first` of the sorted order on into that order, so that this
+// device can send them to others.
 __kernel void collect(const uint first, const uint count, __global const uint *ids, __global const float4 *sums,
                       __global float *sorted)
 {
@@ -58,8 +58,8 @@ __kernel void collect(const uint first, const uint count, __global const uint *i
         vstore3(sums[ids[place]].xyz, place, sorted);
 }
 
-// Copies the accelerations that other devices have sent, in the sorted order, to the order of the bodies' ids: those of the n
-// bodies, except `count` bodies from the place `first` on.
+// Copies the accelerations that other devices have sent from the sorted order to the order of the bodies' ids. Skips the
+// `count` bodies from position `first` on, which this device has computed itself.
 __kernel void distribute(const uint n, const uint first, const uint count, __global const uint *ids,
                          __global const float *sorted, __global float4 *sums)
 {
@@ -68,7 +68,8 @@ __kernel void distribute(const uint n, const uint first, const uint count, __glo
         sums[ids[place]].xyz = vload3(place, sorted);
 }
 
-// Ends the step of the n bodies, whose accelerations (without G) are the sums. Writes their magnitudes to `last`.
+// Ends the step of the n bodies. `sums` holds their accelerations without G. Writes the magnitudes of the accelerations to
+// `last`.
 __kernel void finish(const uint n, const COEFFICIENTS c, __global const float4 *sums, __global float *last,
                      __global const float4 *x_in, __global float4 *x_out, __global float4 *v, __global float4 *a)
 {

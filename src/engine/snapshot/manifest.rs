@@ -132,7 +132,7 @@ impl Expected {
 /// Reads the list `name` of `bytes` bytes from `input`. Reserves the memory at the start, but fills it as data arrives.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
-    let no_memory = || wrong(format!("there is not enough memory for its data {name:?} ({bytes} bytes)"));
+    let no_memory = || wrong(format!("there is not enough memory for the list {name:?} ({bytes} bytes)"));
     let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
     let (rows, rest) = (bytes / size_of::<T>(), bytes % size_of::<T>());
     if rest != 0 {

@@ -49,8 +49,8 @@ pub(crate) struct Plan {
     pub edge: usize,
     /// Granularity of split bursts: every part except the last has a multiple of this number of steps.
     pub cut: u32,
-    /// Whether each device also does work that is the same for any share, such as building a whole tree. The speeds of
-    /// devices then do not tell how fast fewer devices are.
+    /// Whether each device also does work that does not depend on its share, such as building a whole tree. The measured
+    /// speeds then do not predict how fast fewer devices would be.
     pub has_fixed_work: bool,
 }
 

@@ -11,7 +11,8 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of block distances (differences of block indices in a ring) whose partial forces are kept at once.
+/// Maximum number of block distances (differences of block indices, modulo the number of blocks) whose partial forces are kept
+/// at once.
 const DEPTH: usize = 64;
 /// Fraction of the device memory, as 1/`SHARE`, that partial forces may occupy; one block distance is always allowed.
 const SHARE: u64 = 16;

@@ -27,7 +27,8 @@ impl GravitySimulation {
 }
 
 impl SharedSimulation for GravitySimulation {
-    /// What is known of the accelerations, and [`Solver::has_earlier_pass`](super::solver::Solver::has_earlier_pass).
+    /// The validity of the accelerations, and the value of
+    /// [`Solver::has_earlier_pass`](super::solver::Solver::has_earlier_pass).
     type HostState = (Known, bool);
 
     fn host_state(&mut self) -> Result<(Known, bool)> {

@@ -76,7 +76,8 @@ pub(super) trait Solver {
         false
     }
 
-    /// Tells whether the data of [`Solver::replicated`], received from another device, come from an earlier pass.
+    /// Informs the solver whether the data of [`Solver::replicated`], received from another device, come from an earlier
+    /// pass.
     fn set_earlier_pass(&mut self, _has_earlier_pass: bool) {}
 }
 

@@ -5,7 +5,7 @@ use crate::base::Attractor;
 /// An attraction or repulsion of bodies by the user's pointer.
 pub(super) struct Attraction {
     pub attractor: Attractor,
-    /// Number of computed steps for which the user's attraction has yet to be applied; may have a fraction.
+    /// Number of computed steps for which the user's attraction has yet to be applied; may be fractional.
     pub owed: f64,
     /// Whether the attraction has changed any bodies, so that undo has something to revert.
     pub has_acted: bool,

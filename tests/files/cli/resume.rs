@@ -182,7 +182,7 @@ fn a_full_disk_leaves_the_file_of_before() {
     assert!(names.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{names:?}");
 }
 
-/// A scene is drawn with its look and from its camera. Options win over them, and a snapshot of the scene keeps them.
+/// A scene is drawn with its own look and camera. Options override them, and a snapshot of the scene keeps them.
 #[test]
 fn a_scene_brings_its_look_and_options_win() {
     let folder = folder();

@@ -132,7 +132,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
     }
 }
 
-/// Returns the scene of the file `text` as it is read from the file that this program writes for it.
+/// Reads the scene file `text`, lets the program write the scene to a file, and returns what is read from that file.
 fn rewritten(text: &str) -> Config {
     let config = Config::of_file(parse("mine", text).unwrap()).unwrap();
     Config::of_file(parse("mine", &config.to_file().unwrap()).unwrap()).unwrap()
@@ -160,7 +160,7 @@ fn a_look_and_a_camera_are_read_and_written() {
     assert!(!written.contains("[look]") && !written.contains("[camera]"), "{written}");
 }
 
-/// Text size and theme are settings of a person's window: a scene does not carry them to other people.
+/// Text size and theme belong to the user's window: a scene file does not pass them on to other people.
 #[test]
 fn what_belongs_to_the_window_is_not_written() {
     let mut config = Config::new(gravitile::modes::MODES[0]);

@@ -28,8 +28,8 @@ pub(super) trait TreeKernels {
     /// Error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on bodies.
     fn far_share(&self) -> f32;
 
-    /// Reads the cells from the device: all of them, or only those down to `depth`. May then read fewer depths, if the
-    /// next one has too many cells to draw.
+    /// Reads the cells from the device: all of them, or only those down to `depth`. With a `depth`, may stop at a
+    /// smaller depth, if the next one has too many cells to draw.
     fn read_cells(&self, depth: Option<u32>) -> Result<HostCells>;
 
     /// Returns the ids of the bodies in the sorted order.

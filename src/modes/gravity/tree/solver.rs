@@ -42,9 +42,10 @@ pub(in crate::modes::gravity) struct Tree {
     /// Magnitudes of the last accelerations, without the factor G; `spare` receives magnitudes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
-    /// Operation counts of the last walk of each work-group: body pairs, cells on bodies, cells on expansions, and tests of cells.
+    /// Operation counts of the last walk of each work-group: pairs of bodies, pairs of a cell and a body, cells added to an
+    /// expansion, and tests of cells.
     work: Buffer<[u32; 4]>,
-    /// Places in the sorted order of the bodies for which this device walked last.
+    /// Positions, in the sorted order, of the bodies for which this device last walked the tree.
     walked: Range<usize>,
 }
 
@@ -91,7 +92,7 @@ impl Tree {
         self.bodies.div_ceil(self.kernels.set())
     }
 
-    /// Returns the places, in the sorted order, of the bodies for which this device walks the tree.
+    /// Returns the positions, in the sorted order, of the bodies for which this device walks the tree.
     fn places(&self, assignment: &Assignment) -> Range<usize> {
         let place = |set: usize| self.bodies.min(set * self.kernels.set());
         place(assignment.work.start)..place(assignment.work.end)
