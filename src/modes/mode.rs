@@ -397,7 +397,8 @@ pub trait Simulation {
         })
     }
 
-    /// Queues the effect of an attractor on all velocities for a simulated time, between bursts; fails without bodies.
+    /// Queues a kernel that changes all velocities as the attractor would during `time`, a simulated time. Must be called
+    /// between bursts. Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(invalid!("this mode has no bodies to attract"))
     }

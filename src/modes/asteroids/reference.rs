@@ -9,7 +9,7 @@ use crate::base::{Bodies, FINITE_LIMIT, GravitySample};
 
 type Vector = glam::DVec3;
 
-/// Depth to which a resting contact may stay overlapped to carry a load, in units of g·dt².
+/// Largest overlap, in units of g·dt², that a resting contact may keep in order to carry a load.
 const CARRIED: f64 = 50.0;
 /// Mass ratio above which the heavier body can take part in any number of impacts in one step.
 const HEAVIER: f64 = 16.0;
