@@ -1,4 +1,4 @@
-//! Parses the command line, runs the command, and prints its error.
+//! Parses the command line, runs the command, and prints the error if the command fails.
 
 use std::process::ExitCode;
 

@@ -72,7 +72,8 @@ impl Viewer {
         true
     }
 
-    /// Sends a config that differs from `before` to the simulation, or restores `before` if a snapshot is being opened.
+    /// Sends the edited config to the simulation if it differs from `before`. While a snapshot is being opened,
+    /// restores `before` instead.
     pub(super) fn configure(&mut self, before: &Config) {
         if self.sim.config == *before {
             return;
@@ -87,8 +88,8 @@ impl Viewer {
         }
     }
 
-    /// Sends `command` (a restart or an undo), then the config, which starts the simulation if `runs` is true. In the
-    /// other order, a simulation that blew up or runs backwards could compute another step first.
+    /// Sends `command` (a restart or an undo), and then the config, which starts the simulation if `runs` is true. If
+    /// the config came first, a simulation that has blown up or runs backwards could compute another step.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
         self.sim.send(command);
@@ -212,7 +213,7 @@ impl Viewer {
         }
     }
 
-    /// Returns the config, with a scene that opens with the current look and in the current view.
+    /// Returns a copy of the config whose scene also sets the current look and the current camera.
     fn scene_in_view(&mut self) -> Config {
         let Self { sim, viewpoint, screen, .. } = self;
         let look = Partial::changes(&Look::default(), &screen.look);

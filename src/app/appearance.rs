@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::base::{Look, ParamValues, Partial};
 use crate::scene::Scene;
 
-/// The scene's and the user's settings of the look. The user's settings override the scene's, and apply to all scenes.
+/// Appearance settings of the scene and of the user. The user's settings apply to all scenes and override the scene's.
 pub(super) struct Appearance {
     /// The scene whose look applies.
     scene: Arc<Scene>,
     /// The user's settings: saved ones, those on the command line, and changes in the window.
     pub own: Partial<Look>,
-    /// The look when it was last composed or recorded. Any changes since then were made by the user.
+    /// The look as it was last recorded. If the current look differs, the user has changed it.
     noted: Look,
 }
 
@@ -27,7 +27,7 @@ impl Appearance {
         self.scene.look.complete()
     }
 
-    /// Returns the look as it was last composed or recorded.
+    /// Returns the last recorded look: the scene's look with the user's settings applied.
     pub(super) fn look(&self) -> &Look {
         &self.noted
     }

@@ -23,7 +23,7 @@ pub(super) struct Autosave {
     due: Instant,
     /// Autosave from an earlier run that the user may continue, if any.
     offered: Option<PathBuf>,
-    /// Last saved state (number that identifies the scene, step, number of changes); `None` before the first save.
+    /// The last saved state, identified by its scene, step and number of changes; `None` before the first save.
     pub saved: Option<Moment>,
 }
 

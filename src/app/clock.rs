@@ -58,7 +58,8 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the last one. If `is_active`, the next is due soon even without input.
+    /// Begins a frame and returns the time since the previous frame. Even without input, the next frame is due after
+    /// `HEARTBEAT` if `is_active` is true, and after `IDLE` otherwise.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);

@@ -180,7 +180,8 @@ impl Exports {
     }
 }
 
-/// Writes pictures to a film until the film is finished. Returns `None` if the film was cancelled.
+/// Writes pictures to a film until the film is finished, and calls `wake` after each picture. Returns `None` if the
+/// film was cancelled.
 fn write(mut film: Film, pictures: &Receiver<Option<RawPicture>>, wake: &impl Fn()) -> Option<Result<()>> {
     while let Some(picture) = pictures.recv().ok()? {
         if let Err(error) = film.add(&picture.into_picture()) {

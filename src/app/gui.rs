@@ -105,7 +105,8 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the latest layout into an image. Must precede a frame, in which software drivers switch surfaces slowly.
+    /// Paints the latest layout into an image. Call this before a frame starts, because some software drivers are slow
+    /// to switch surfaces within a frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());
@@ -148,8 +149,8 @@ pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> gli
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
-/// Merges consecutive meshes, because each mesh costs two buffers and a draw call. If a mesh fits into its clip
-/// rectangle, apart from soft edges, clips it to the whole `patch` instead, so that it can be merged with others.
+/// Merges consecutive meshes, because each mesh needs two buffers and a draw call. A mesh that fits into its clip
+/// rectangle, apart from soft edges, is clipped to the whole `patch` instead, so that it can be merged with others.
 fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {

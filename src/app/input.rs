@@ -17,7 +17,7 @@ const PIXELS_PER_LINE: f32 = 50.0;
 /// Maximum distance that the pointer may move during a click, in picture heights.
 const CLICK: f32 = 0.006;
 
-/// Tool that a mouse drag over the picture uses.
+/// The tool that responds to a mouse drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
     Camera,
@@ -32,11 +32,14 @@ pub(super) enum DragTool {
 pub(super) enum Gesture {
     /// The left button was pressed and released in one place, with no tool selected.
     Click([f32; 2]),
-    /// Start of a drag at a position. If the flag is true, the tool launches a cluster instead of one body, or repels bodies instead of attracting them.
+    /// Start of a drag at a position. If the flag is true, the tool launches a cluster instead of one body, or repels
+    /// bodies instead of attracting them.
     Press([f32; 2], bool),
-    /// Movement of a drag to a new position. The flag has the same meaning as in [`Gesture::Press`].
+    /// Movement of a drag to a new position. If the flag is true, the tool launches a cluster instead of one body, or
+    /// repels bodies instead of attracting them.
     Move([f32; 2], bool),
-    /// End of a drag. If the flag is true, the tool launches a cluster instead of one body, or repels bodies instead of attracting them.
+    /// End of a drag. If the flag is true, the tool launches a cluster instead of one body, or repels bodies instead of
+    /// attracting them.
     Release(bool),
     Cancel,
 }
@@ -63,7 +66,8 @@ pub(super) enum Drag {
     Camera(MouseButton, rig::Drag),
     /// A drag that uses a mouse tool: the button and the tool.
     Tool(MouseButton, DragTool),
-    /// A drag that paints obstacles (true) or erases them (false): the button, this flag, and the brush radius.
+    /// A drag with the brush: the button, a flag that is true to paint obstacles and false to erase them, and the brush
+    /// radius.
     Paint(MouseButton, bool, f32),
 }
 

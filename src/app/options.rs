@@ -25,7 +25,8 @@ pub struct Options {
     pub autosave: Option<Duration>,
     /// Folder whose kernel files are watched for changes, if any.
     pub kernels: Option<PathBuf>,
-    /// Whether the command line selects an initial state. If so, the previous run is not offered for continuation.
+    /// Whether the command line selects an initial state. If so, the program does not offer to continue the previous
+    /// run.
     pub is_chosen: bool,
     /// Number of frames to draw before the program exits, or `None` to run until the user quits.
     pub frames: Option<u64>,

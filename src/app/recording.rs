@@ -15,7 +15,8 @@ use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
 impl Viewer {
-    /// Requests a snapshot of the simulation; once it is there, a picture of this `size` that contains it is saved.
+    /// Requests a snapshot of the simulation. When the snapshot arrives, a picture of this `size` with the snapshot
+    /// embedded is saved.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
         if self.has_stopped("Could not save the picture") {
             return;
@@ -114,7 +115,7 @@ impl Viewer {
         }
     }
 
-    /// Draws `points` as the next picture of the film with this number, unless that film has ended.
+    /// Draws `points` as the next picture of film `number`, unless this film has ended.
     fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
         let film = self.exports.film.as_ref().filter(|film| film.number == number);
         let Some(film) = film else { return Ok(()) };

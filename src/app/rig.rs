@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// Period before the end of a drag in which the pointer's speed is measured, to give the camera its momentum.
+/// Length of the last part of a drag, in which the pointer's speed is measured to set the camera's momentum.
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time, in seconds, in which the camera's momentum decays to 1/e of its initial value.
 const COAST_SECONDS: f32 = 0.28;
@@ -50,7 +50,8 @@ pub(crate) struct Rig {
     movements: VecDeque<(Instant, Vec2)>,
     /// Motion that continues after a drag: its kind, and its speed in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
-    /// Remaining zoom (logarithm of the change in distance), and the cursor position that the zoom keeps fixed.
+    /// Remaining zoom, as the natural logarithm of the factor for the camera's distance, and the cursor position that
+    /// the zoom keeps fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
     /// The point that the camera follows, if any, and its last position.
@@ -123,7 +124,8 @@ impl Rig {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
-    /// Advances the camera's motion, towards the followed target at `point`, if any. Returns whether it still moves.
+    /// Advances the camera's motion by `elapsed`. If `rotates` is true, the camera also rotates; if `point` is given,
+    /// the camera follows it. Returns whether the camera is still moving.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,
@@ -154,7 +156,8 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves the camera with a followed point, gradually centring it. Returns whether the point is still off-centre.
+    /// Moves the camera along with a followed point, and brings the point closer to the centre by the fraction `share`.
+    /// Returns whether the point is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
@@ -178,7 +181,8 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the camera at the current point of the glide, which eases in and out and takes the shorter rotation.
+    /// Returns the camera at the current point of the glide. A glide starts and ends slowly, and takes the shorter
+    /// rotation.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();

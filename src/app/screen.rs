@@ -13,7 +13,7 @@ pub(super) struct Screen {
     pub view: View,
     /// The current look, which the panel edits.
     pub look: Look,
-    /// Where the look comes from.
+    /// The sources of the look: the scene's settings and the user's settings.
     pub appearance: Appearance,
     pub clock: FrameClock,
     pub stats: WindowStats,
@@ -37,8 +37,7 @@ impl Screen {
     }
 
     /// Returns whether trails that the user switched on have disappeared since the last call, because there are now too
-    /// many bodies. Trails that only the scene asks for do not count: a scene may rely on their
-    /// being drawn only with few bodies.
+    /// many bodies. Trails that only the scene sets do not count, because a scene may intend them for few bodies only.
     pub(super) fn lost_trails(&mut self) -> bool {
         let lacks = self.view.lacks_trails() && self.look.trails != self.appearance.of_scene().trails;
         let lacked = std::mem::replace(&mut self.lacks_trails, lacks);

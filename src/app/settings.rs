@@ -107,7 +107,7 @@ pub(super) struct Preferences {
 }
 
 impl Preferences {
-    /// Reads the settings file if `remembered` is true; otherwise uses defaults. The text is an error message, if any.
+    /// Reads the settings file if `remembered` is true; otherwise uses defaults. Also returns an error message, if any.
     pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
         let file = Settings::path().filter(|_| remembered);
         let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
@@ -126,8 +126,8 @@ impl Preferences {
         own
     }
 
-    /// Returns the appearance settings to save, from the user's settings `own`: all except `follow`, and except those
-    /// that hold for this run only.
+    /// Returns the appearance settings to save: the user's settings `own` without `follow`. A setting that comes from
+    /// the command line and has not changed since keeps its earlier saved value, if any.
     pub(super) fn look(&self, own: &Partial<Look>) -> BTreeMap<String, String> {
         let chosen = own.iter().filter(|(key, _)| *key != "follow");
         let mut remembered: BTreeMap<_, _> =

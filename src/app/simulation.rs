@@ -19,7 +19,7 @@ pub(super) struct Simulation {
     pub is_resuming: bool,
     /// Whether the plots are shown. If so, the simulation measures energy more often.
     is_watched: bool,
-    /// Depth of the tree's cells in the picture; `None` for no cells.
+    /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
 }
 
@@ -56,7 +56,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the simulation the depth of the tree's cells in the picture, if this has changed.
+    /// Tells the simulation which depth of tree cells the picture shows, if the depth has changed.
     pub(super) fn show_cells(&mut self, depth: Option<u32>) {
         if std::mem::replace(&mut self.cells, depth) != depth {
             self.send(Command::ShowCells(depth));

@@ -125,7 +125,8 @@ impl Tools {
         self.attractor.take().is_some()
     }
 
-    /// If the gesture or the bodies have changed, predicts the path of a launch and returns the attractor, if any.
+    /// If the gesture or the bodies have changed, predicts the path of the launch being aimed and returns the
+    /// attractor, if any. Otherwise returns `None`.
     pub(super) fn update(&mut self, scene: &Surroundings) -> Option<Attractor> {
         if !std::mem::take(&mut self.has_moved) {
             return None;

@@ -139,7 +139,8 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel for each group of input events. Returns the last output, if any, and whether to continue.
+    /// Runs the panel for each group of input events. Returns the last output and whether to continue, or `None` if the
+    /// panel was not shown.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -258,7 +259,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Advances the camera's motion, except during a film, when `draw_shot` advances it.
+    /// Advances the camera's motion. Does nothing during a film, because `draw_shot` then moves the camera.
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);

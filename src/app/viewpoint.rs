@@ -21,9 +21,10 @@ pub(super) struct Viewpoint {
     restored: Option<Camera>,
     /// Identifies the scene in view (see [`Stats::generation`]); 0 makes the camera show all bodies of the next frame.
     generation: u64,
-    /// Whether the camera also returns to its initial direction the next time it moves to show all bodies.
+    /// Whether the camera returns to its initial direction the next time it moves to show all bodies.
     resets: bool,
-    /// The scene in view. When a scene that sets a camera replaces another scene, the view takes over its camera.
+    /// The scene in view. Comparing it with the next scene shows whether the camera must turn to the next scene's
+    /// direction.
     scene: Option<Arc<Scene>>,
     /// The camera as it last framed all bodies.
     framed: Camera,
@@ -32,7 +33,8 @@ pub(super) struct Viewpoint {
 }
 
 impl Viewpoint {
-    /// Starts with the camera that the text `view` describes, or shows all bodies if `view` is empty or invalid.
+    /// Creates a viewpoint with the camera that the text `view` describes. If `view` is empty or invalid, the camera
+    /// shows all bodies.
     pub(super) fn new(view: &str) -> Self {
         Self { restored: Camera::from_words(view), ..Self::default() }
     }
@@ -53,13 +55,13 @@ impl Viewpoint {
         if self.generation == 0 { String::new() } else { self.rig.camera.to_words() }
     }
 
-    /// Returns the settings with which a scene opens in the current view. `points` are the bodies on the screen.
+    /// Returns the camera settings that make a scene open in the current view. `points` are the bodies on the screen.
     pub(super) fn to_scene(&self, points: &Points, aspect: f32) -> SceneCamera {
         self.rig.camera.to_scene(&self.framed, points, aspect)
     }
 
     /// Moves the camera if the scene is new or if the user asked to see all bodies. Returns whether the camera moved.
-    /// `scene` is the scene that `frame` shows.
+    /// `scene` is the scene that `frame` shows; `shown` describes the frame on the screen.
     pub(super) fn frame_scene(
         &mut self,
         (frame, scene): (&Frame, &Arc<Scene>),
@@ -93,15 +95,16 @@ impl Viewpoint {
         true
     }
 
-    /// Notes the scene in view. Returns whether the camera must turn to the initial direction of `scene`. A scene without
-    /// a camera keeps the direction, unless the previous scene set it.
+    /// Records `scene` as the scene in view. Returns whether the camera must turn to the initial direction of `scene`.
+    /// A scene that sets no camera keeps the current direction, unless the previous scene has set a camera.
     fn takes_camera_of(&mut self, scene: &Arc<Scene>) -> bool {
         let before = self.scene.replace(scene.clone());
         let is_other = before.as_ref() != Some(scene);
         is_other && !before.is_some_and(|before| before.camera.is_empty() && scene.camera.is_empty())
     }
 
-    /// Moves the camera so that it frames the bodies of `frame`: gradually if the scene is the same as before (`is_same`).
+    /// Moves the camera so that it shows all bodies of `frame`: gradually if the scene has not changed (`is_same`), at
+    /// once otherwise.
     fn frame_bodies(&mut self, (frame, scene): (&Frame, &Scene), is_same: bool, aspect: f32) {
         let resets = std::mem::take(&mut self.resets);
         let mut camera = match resets {

@@ -7,7 +7,7 @@ use crate::base::memory::Memory;
 /// Positions and velocities of bodies, in two lists of equal length: `f32` for devices, `f64` for reference results.
 ///
 /// The group of a body is a whole number that identifies the part of the scene in which the body started; groups do not
-/// affect the physics. Units are chosen so that the gravitational constant equals the parameter `g`.
+/// affect the physics. Units are chosen so that the gravitational constant equals the `g` parameter.
 ///
 /// Kernels *quarantine* a body with non-finite values: its mass becomes 0 and its velocity NaN; its position stays.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -140,7 +140,8 @@ impl Bodies<f64> {
 /// Points to draw: one position and one value per body, read back from the device.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
-    /// Position `(x, y, z)` of each body, and a number `w`, whose meaning depends on `shape`; `w` = 0 if quarantined.
+    /// Position `(x, y, z)` and a number `w` for each body. The meaning of `w` depends on `shape`; quarantined bodies
+    /// have `w` = 0.
     pub positions: Memory<[f32; 4]>,
     /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies, and
     /// [`Points::UNMEASURED`] for bodies whose value is not known yet.
@@ -153,10 +154,11 @@ pub struct Points {
     pub series: Memory<f32>,
     /// Cells of the tree to draw over the bodies; `None` if they were not requested or if the variant has no tree.
     pub cells: Option<Cells>,
-    /// Number of bodies whose value is known if `values` holds logarithms of errors, which are measured on some bodies at a
-    /// time; `None` if all values are known.
+    /// Number of bodies with known values, if `values` holds logarithms of errors, which are measured for only some of
+    /// the bodies at a time; `None` for other quantities, whose values are all known.
     pub measured: Option<usize>,
-    /// Identifies the quantity in `values`. When this number changes, the colour range jumps to its new values.
+    /// Number that changes when the scene restarts or when `values` may hold a different quantity. After a change, the
+    /// colour range jumps to the new values instead of moving smoothly.
     pub colours: u64,
 }
 
@@ -202,8 +204,8 @@ impl Points {
         self.values.iter().filter(|value| **value == Self::QUARANTINED).count()
     }
 
-    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`. Errors
-    /// have ends at whole powers of ten, which change seldom and are easy to read.
+    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`. For
+    /// errors, the ends are rounded outwards to whole powers of ten, which change seldom and are easy to read.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = |count: usize| count.div_ceil(1024).max(1);
         let is_known = |value: &f32| *value > Self::QUARANTINED && *value < Self::UNMEASURED;

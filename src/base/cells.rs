@@ -6,7 +6,7 @@ pub type Corners = [[f32; 3]; 2];
 /// Maximum number of boxes in a picture. More boxes would hide the bodies.
 pub const MOST_BOXES: usize = 8192;
 
-/// Which cells of the tree a picture shows.
+/// Request for tree cells to show in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRequest {
     /// Depth of the cells below the root, which has depth 0.
@@ -18,22 +18,23 @@ pub struct CellRequest {
 /// Cells of the tree, as boxes to draw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cells {
-    /// Boxes of the cells at [`CellCounts::depth`] and of the leaves above; empty if the walk of a body is shown.
+    /// Boxes of the cells at [`CellCounts::depth`] and of the leaves above that depth; empty if a body is selected.
     pub level: Vec<Corners>,
-    /// Boxes of the cells that the walk of the selected body opened; at most [`MOST_BOXES`] with those of `taken`.
+    /// Boxes of the cells that the selected body's tree walk opened. Together with `taken`, at most [`MOST_BOXES`]
+    /// boxes.
     pub opened: Vec<Corners>,
-    /// Boxes of the cells that the walk of the selected body took instead of their bodies.
+    /// Boxes of the cells that acted as a whole, in place of their bodies, in the selected body's tree walk.
     pub taken: Vec<Corners>,
-    /// Numbers of cells.
+    /// Depth of the cells, number of boxes, and counts of the selected body's tree walk.
     pub counts: CellCounts,
 }
 
-/// Numbers of cells of the tree.
+/// Depth and number of the tree cells in a picture, and counts of the selected body's tree walk.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CellCounts {
     /// Depth of [`Cells::level`]: the requested depth, or the largest that needs at most [`MOST_BOXES`] boxes.
     pub depth: u32,
-    /// Number of boxes.
+    /// Number of boxes to draw.
     pub boxes: usize,
     /// Counts of the selected body's walk; `None` if no body is selected.
     pub walk: Option<WalkCounts>,
@@ -48,6 +49,6 @@ pub struct WalkCounts {
     pub taken: usize,
     /// Number of bodies that acted one by one.
     pub pairs: usize,
-    /// Acceleration that the taken cells and the single bodies cause, without the gravitational constant, in f64.
+    /// Acceleration caused by the taken cells and the single bodies, not multiplied by the gravitational constant.
     pub pull: [f64; 3],
 }

@@ -49,7 +49,7 @@ impl Walls {
         self.solid.iter().filter(|solid| !**solid).count()
     }
 
-    /// Makes the cells within `radius` cells of the cell `middle` solid or free, like the kernel `paint`.
+    /// Makes the cells within `radius` cells of the cell `middle` solid or free, like the `paint` kernel.
     pub fn paint(&mut self, middle: [i64; 2], radius: usize, solid: bool) {
         self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
     }
@@ -224,13 +224,13 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether this is the first stroke of a mouse drag. `from` and `to` do not tell, because the camera may move.
+    /// Whether this is the first stroke of a mouse drag. The coordinates do not show this, because the camera may move.
     pub begins: bool,
 }
 
 impl Stroke {
-    /// Returns discs that cover the stroke: the cells at their centres, which may be outside the grid, and their common
-    /// radius in cells. An eraser's discs are closer together and one cell larger, so that no thin rim remains.
+    /// Returns the centres of discs that cover the stroke, and the radius of the discs. All are in cells; centres may
+    /// be outside the grid. An eraser's discs are closer together and one cell larger, so that no thin rim remains.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
         let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
         let radius = (self.radius * to_cells).clamp(0.0, to_cells);
@@ -261,7 +261,8 @@ impl Image {
     /// Value that marks a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the values at the two ends of the colour map: percentiles of a sample of the pixels, to suit `tones`.
+    /// Returns the values at the two ends of the colour map, which are percentiles of a sample of the pixels and depend
+    /// on `tones`.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

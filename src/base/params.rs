@@ -244,12 +244,12 @@ impl ParamValues {
         self.0.iter().map(|&(key, _, value)| (key, value))
     }
 
-    /// Returns the value of the parameter `key`, or `None` if there is no such parameter.
+    /// Returns the value of the parameter named `key`, or `None` if there is no such parameter.
     pub fn get(&self, key: &str) -> Option<ParamValue> {
         self.iter().find(|(k, _)| *k == key).map(|(_, value)| value)
     }
 
-    /// Returns the value of the parameter `key`, or `None` if the parameter does not exist or is not a number.
+    /// Returns the value of the parameter named `key`, or `None` if the parameter does not exist or is not a number.
     pub fn float(&self, key: &str) -> Option<f32> {
         match self.get(key)? {
             ParamValue::Float(x) => Some(x),
@@ -257,12 +257,13 @@ impl ParamValues {
         }
     }
 
-    /// Returns only the parameters that have the given effect when changed.
+    /// Returns only the parameters whose [`ChangeEffect`] is `effect`.
     pub fn of(&self, effect: ChangeEffect) -> Self {
         Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
     }
 
-    /// Returns the keys and new values of the parameters that differ in `new`, and the most expensive effect, if any.
+    /// Returns the keys and new values of the parameters whose values differ in `new`, and the most expensive effect of
+    /// these changes; the effect is `None` if no value differs.
     pub fn changes(&self, new: &ParamValues) -> (Vec<(&'static str, ParamValue)>, Option<ChangeEffect>) {
         let changed = || self.0.iter().zip(&new.0).filter(|(old, new)| old != new).map(|(_, new)| *new);
         (
@@ -315,7 +316,7 @@ pub enum SetError {
     },
 }
 
-/// Sets the parameter `key` to the value that `text` represents.
+/// Sets the parameter named `key` to the value that `text` represents.
 ///
 /// # Errors
 /// Returns an error if the parameter does not exist or does not accept the text.
@@ -401,7 +402,8 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns a subset of `rows` with every pair of values of any row. Adds the row with the most missing pairs first.
+/// Returns a subset of `rows` that still contains every pair of values that occurs together in a row. Starts with the
+/// row that has the most pairs, then repeatedly adds the row with the most missing pairs.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

@@ -24,16 +24,16 @@ impl<P: Params + Default + Clone> Partial<P> {
         Self { values: values(params).iter().collect(), of: PhantomData }
     }
 
-    /// Returns the values that differ between `before` and `after`, as they are in `after`.
+    /// Returns the values in `after` that differ from those in `before`.
     pub fn changes(before: &P, after: &P) -> Self {
         let (changes, _) = values(before).changes(&values(after));
         Self { values: changes.into_iter().collect(), of: PhantomData }
     }
 
-    /// Sets the parameter `key` to the value that `text` represents.
+    /// Sets the parameter named `key` to the value that `text` represents.
     ///
     /// # Errors
-    /// Returns an error if `P` has no parameter `key`, or does not accept the text. Nothing is changed then.
+    /// Returns an error, and changes nothing, if `P` has no such parameter or the parameter does not accept the text.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), SetError> {
         let mut params = P::default();
         params::set(&mut params, key, text)?;
@@ -41,28 +41,28 @@ impl<P: Params + Default + Clone> Partial<P> {
         Ok(())
     }
 
-    /// Sets the parameter `key` to `value`, which must be a valid value of that parameter.
+    /// Sets the parameter named `key` to `value`, which must be a valid value of this parameter.
     pub fn insert(&mut self, key: &'static str, value: ParamValue) {
         self.values.insert(key, value);
     }
 
-    /// Removes the value of the parameter `key`, if there is one.
+    /// Removes the value of the parameter named `key`, if there is one.
     pub fn remove(&mut self, key: &str) {
         self.values.remove(key);
     }
 
-    /// Adds the values of `other`, which replace the values of the same parameters.
+    /// Adds the values of `other`, which override existing values of the same parameters.
     pub fn extend(&mut self, other: &Self) {
         self.values.extend(other.iter());
     }
 
-    /// Keeps only the parameters that have the given effect when changed.
+    /// Keeps only the values of parameters whose [`ChangeEffect`] is `effect`.
     pub fn retain(&mut self, effect: ChangeEffect) {
         let kept = values(&P::default()).of(effect);
         self.values.retain(|key, _| kept.get(key).is_some());
     }
 
-    /// Returns the value of the parameter `key`, if there is one.
+    /// Returns the value of the parameter named `key`, or `None` if there is no value for it.
     pub fn get(&self, key: &str) -> Option<ParamValue> {
         self.values.get(key).copied()
     }
@@ -77,7 +77,7 @@ impl<P: Params + Default + Clone> Partial<P> {
         self.values.is_empty()
     }
 
-    /// Sets the parameters of `params` that have a value here.
+    /// Sets each parameter of `params` for which this `Partial` has a value.
     pub fn apply(&self, params: &mut P) {
         for (key, value) in self.iter() {
             let set = params::set(params, key, &value.to_string());

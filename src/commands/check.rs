@@ -57,19 +57,20 @@ pub struct Row {
     pub recipes: usize,
     /// Number of comparisons with the f64 reference: one for each combination of kernel settings and test case.
     pub cases: usize,
-    /// Relative error in the comparison with the f64 reference that is largest in relation to what is allowed, as defined
-    /// by [`checks::error`].
+    /// Relative error in the worst comparison with the f64 reference, where the error is the largest fraction of the
+    /// allowed error. See [`checks::error`] for the definition of the error.
     pub worst: f64,
-    /// Largest relative error that the kernel settings of that comparison may have.
+    /// Largest relative error allowed for the kernel settings of the worst comparison.
     pub allowed: f64,
-    /// Name of the test case of that comparison, followed by the kernel settings.
+    /// Name of the test case of the worst comparison, followed by the kernel settings.
     pub case: String,
-    /// Errors of the bodies or cells in that test case; `None` if there was no error in any case.
+    /// Errors of the bodies or cells in the worst comparison; `None` if there was no error, or if nothing acts
+    /// on any body or cell.
     pub errors: Option<SampleErrors>,
 }
 
 impl Row {
-    /// Returns whether all errors are allowed.
+    /// Returns whether all errors are within the allowed limits.
     pub fn passes(&self) -> bool {
         self.worst < self.allowed
     }
@@ -161,7 +162,7 @@ impl Case {
     }
 }
 
-/// Returns the test cases of a mode. The f64 reference computes the result of each when it is first used.
+/// Returns the test cases of a mode. The f64 reference computes each case's result when the case is first used.
 ///
 /// # Errors
 /// Returns an error if a scene is missing.

@@ -56,8 +56,8 @@ impl Begin {
     }
 }
 
-/// Applies the user's options to `now`, the configuration of a resumed engine: copies the fields that differ between
-/// `before`, the configuration in the snapshot, and `words`, the snapshot's configuration with the options applied.
+/// Returns `now`, the configuration of a resumed engine, with the user's options applied. Changes only the fields that
+/// differ between `before`, the snapshot's configuration, and `words`, the same configuration with the options applied.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }

@@ -118,7 +118,7 @@ pub(super) fn set_all(
     Ok(())
 }
 
-/// Splits a word of `option`, such as `bloom=on`, into a key and a value.
+/// Splits an argument such as `bloom=on` into a key and a value. `option` is named in error messages.
 fn assignment<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str)> {
     let (key, value) = word.split_once('=').ok_or_else(|| invalid!("{option} {word}: expected KEY=VALUE"))?;
     Ok((key.trim(), value))

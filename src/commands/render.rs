@@ -134,9 +134,10 @@ fn output(path: &Path) -> Result<OutputFile> {
     OutputFile::create(path)
 }
 
-/// Number of pairs computed in double precision for the colour `error` in a picture, which takes a few seconds.
+/// Number of pairs computed in double precision for a picture that colours bodies by their errors, which takes a few
+/// seconds.
 const PAIRS_OF_PICTURE: f64 = 1e9;
-/// Number of pairs computed in double precision for the colour `error` in a frame of a film.
+/// Number of pairs computed in double precision for a frame of a film that colours bodies by their errors.
 const PAIRS_OF_FRAME: f64 = 1e8;
 
 /// A simulation without a window, together with the view that draws its pictures.
@@ -162,7 +163,7 @@ impl<'a> Renderer<'a> {
         Ok(Self { engine, offscreen, view, look, points, errors, rig, camera })
     }
 
-    /// Computes the steps before the first picture, then restores the snapshot's camera or takes that of the scene.
+    /// Computes the steps before the first picture, then restores the snapshot's camera or uses the scene's camera.
     fn begin(&mut self, steps: u32, scene: &Scene, (width, height): (u32, u32)) -> Result<()> {
         // Trails connect successive pictures, so the last steps upload the bodies after every step, or after as many steps as
         // the window takes between two frames of a scene with small steps.
@@ -181,8 +182,8 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// Computes `steps` steps, then uploads the bodies to the view for drawing. If the colours show errors, first measures
-    /// as many bodies as `pairs` pairs are enough for.
+    /// Computes `steps` steps, then uploads the bodies to the view for drawing. If the colours show errors, first
+    /// measures the errors of as many bodies as computing `pairs` pairs allows.
     fn take(&mut self, steps: u32, pairs: f64) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;
@@ -217,7 +218,8 @@ impl<'a> Renderer<'a> {
         output.save(|file| file.write_all(&png))
     }
 
-    /// Writes a film of `frames` pictures, `pace` steps apart. Returns false if a signal cancelled it.
+    /// Writes a film of `frames` pictures, `pace` steps apart, at `rate` pictures per second. Returns false if a signal
+    /// cancelled it.
     fn film(
         &mut self,
         mut film: Film,

@@ -142,7 +142,7 @@ impl<T: Pod + Send> Buffer<T> {
         unsafe { self.copy_into(0, memory) }
     }
 
-    /// Queues a copy that fills `memory`, on the host, with the values starting at `index`.
+    /// Queues a copy to the host that fills `memory` with the buffer's values from `index` on.
     ///
     /// # Safety
     /// The slice that `memory` dereferences to must stay in place when `memory` moves.

@@ -100,7 +100,8 @@ pub struct Device {
 struct Health {
     /// Unique number that changes each time a device is opened.
     key: u64,
-    /// Whether a wait for the device timed out. The program then stops waiting for it and leaks its OpenCL objects.
+    /// Whether a wait for the device timed out. The program no longer waits for a lost device, and leaks its OpenCL
+    /// objects.
     lost: AtomicBool,
     timeout: Duration,
     faults: FaultPlan,
@@ -124,7 +125,7 @@ impl Device {
         self.health.lost.load(Ordering::Relaxed)
     }
 
-    /// Injects `fault` into the `nth` call of the kind `call` from now on, counting from 1. For tests only.
+    /// Injects `fault` into the `nth` OpenCL call of kind `call` from now on, counting from 1. For tests only.
     pub fn inject(&self, call: Call, nth: u32, fault: InjectedFault) {
         self.health.faults.arm(call, nth, fault);
     }
@@ -171,7 +172,7 @@ impl Device {
         self.program_cache().forget_edits_except(&self.edits());
     }
 
-    /// Returns the kernel files that have been built for this device and its clones since the last call.
+    /// Returns the kernel files built for this device and its clones since the last call of this method.
     pub fn take_built(&self) -> BTreeSet<&'static str> {
         std::mem::take(&mut *lock(&self.built))
     }

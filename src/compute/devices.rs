@@ -45,7 +45,8 @@ impl Devices {
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices at the indices `chosen` in the pool, opened again unless all of them are already open.
+    /// Returns the devices at the indices `chosen` in the pool. Reuses them if all are open already; otherwise opens
+    /// all anew.
     ///
     /// # Errors
     /// Returns an error if no device is chosen, an index is out of range, or a driver refuses to open a device.
@@ -61,8 +62,8 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Reopens all devices except the failed device with the key `key`, whose failure may have broken a shared context.
-    /// Returns `None` if no device would remain, or if no device has this key.
+    /// Reopens all open devices except the failed device whose key is `key`, because the failure may have broken a
+    /// context that they share. Returns `None` if no device would remain, or if no open device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let others = self.chosen.iter().zip(&self.open).filter(|(_, device)| device.key() != key);
         let left: Vec<usize> = others.map(|(place, _)| *place).collect();

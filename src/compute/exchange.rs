@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
         Self { mem: &buffer.mem, bytes: each * size, planes, pitch: pitch * size }
     }
 
-    /// Describes a copy between the rows `rows` of a device's buffer and the offset `host` in the staging memory.
+    /// Describes a copy between the given rows of a device's buffer and the byte offset `host` in the staging memory.
     fn transfer(&self, device: usize, rows: Range<usize>, host: usize) -> Transfer<'a> {
         let Self { mem, bytes, planes: runs, pitch } = *self;
         Transfer { device, mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs, pitch, host }
@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
 /// A set of copies between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// Whether the exchange waits for each device, in the order of the devices.
+    /// For each device, in order, whether the exchange waits for the device.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,
@@ -81,7 +81,8 @@ pub struct Exchange<'a> {
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange among `devices` devices. Running it waits for `participants` and devices with copies.
+    /// Returns an empty exchange among `devices` devices. [`Staging::run`] waits for `participants` and devices with
+    /// copies.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
@@ -96,7 +97,7 @@ impl<'a> Exchange<'a> {
         Slot(read.host)
     }
 
-    /// Adds a copy to the rows `rows` of `to` on `device`, from a slot that [`Exchange::read`] returned.
+    /// Adds a copy from a slot that [`Exchange::read`] returned to the given rows of the buffer `to` on `device`.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
         self.participates[device] = true;
         self.writes.push(to.transfer(device, rows, slot));

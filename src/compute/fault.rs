@@ -43,7 +43,7 @@ pub enum InjectedFault {
 pub(super) struct FaultPlan(Mutex<Option<(Call, u32, InjectedFault)>>);
 
 impl FaultPlan {
-    /// Plans `fault` for the `nth` OpenCL call of the kind `call` from now on, counting from 1.
+    /// Plans `fault` for the `nth` OpenCL call of kind `call` from now on, counting from 1.
     pub(super) fn arm(&self, call: Call, nth: u32, fault: InjectedFault) {
         *self.plan() = Some((call, nth, fault));
     }

@@ -65,7 +65,7 @@ impl DeviceInfo {
         self.name.split(PART).next().unwrap_or_default()
     }
 
-    /// Returns whether the device belongs to the OpenCL platform PoCL.
+    /// Returns whether the device belongs to PoCL, an OpenCL platform that computes on CPUs.
     pub fn is_pocl(&self) -> bool {
         is_pocl_name(&self.platform)
     }

@@ -33,7 +33,7 @@ struct Chunk {
     launches: u32,
 }
 
-/// Work queue of one device, which also estimates the device's speed.
+/// Work queue of one device. The queue also estimates the device's speed.
 #[derive(Debug)]
 pub struct Lane {
     device: Device,
@@ -85,7 +85,8 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the next part of `pass`, starting at work-item `from`. Returns the index of the first work-item after it.
+    /// Queues the next part of `pass`, starting at work-item `from`. Returns the index of the first work-item after
+    /// this part.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
         // Slices have equal lengths, because a short last slice would leave the device partly idle.
@@ -177,7 +178,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns the time, in seconds, that the device spent on the work that ended since the last call.
+    /// Returns the time, in seconds, that the device spent on the work that ended since the last call of this method.
     pub fn take_seconds(&mut self) -> f64 {
         std::mem::take(&mut self.seconds)
     }

@@ -22,12 +22,13 @@ type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 pub struct Pending<M> {
     device: Device,
     copies: Vec<core::Event>,
-    /// Closure that returns the result after the copies have ended; `None` once called, leaked or moved elsewhere.
+    /// Closure that returns the result after the copies have ended; `None` once it has been called, leaked or moved
+    /// elsewhere.
     finish: Option<Finish<M>>,
 }
 
 impl<M: Send + 'static> Pending<M> {
-    /// Keeps `memory` until all copies have ended; `copies` holds their events.
+    /// Creates a `Pending` that keeps `memory` until all copies have ended. `copies` contains an event for each copy.
     pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }

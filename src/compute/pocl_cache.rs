@@ -37,7 +37,8 @@ pub unsafe fn prepare_cache() {
     UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
 }
 
-/// Returns a note for the user if [`prepare_cache`] had to choose a different cache folder.
+/// Returns a note for the user if [`prepare_cache`] chose a substitute for an unwritable cache folder; otherwise
+/// `None`.
 pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());

@@ -35,7 +35,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the index of the build option, if any, that may have caused the error and should be left out.
+    /// Returns the index of the build option that may have caused the error, or `None` if the options did not cause it.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));

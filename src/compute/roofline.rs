@@ -56,10 +56,11 @@ impl Roofline {
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Number of independent chains of operations per work-item, on CPUs and on other devices: enough to hide the
-    /// latency of an operation, but few enough for their numbers to fit in the registers.
+    /// Number of independent chains of operations per work-item, for CPUs (first) and other devices (second): enough to
+    /// hide the latency of an operation, but few enough for the chains' numbers to fit in the registers.
     chains: [usize; 2],
-    /// Number of operations unrolled per loop round on GPUs: enough to hide the loop's cost, but few enough to cache.
+    /// Number of operations unrolled per loop round on GPUs: enough to hide the loop's cost, but few enough for the
+    /// code to stay in the instruction cache.
     turns: usize,
     /// Number of units of work, such as pairs of bodies, that one operation counts as.
     counts: usize,
@@ -91,9 +92,9 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Returns the micro-kernel `pairs` defined in `sources`, with `chains` chains of operations on CPUs. An operation
-    /// computes one pair of bodies, counts as `sides` pairs, and rotates the `coordinates` numbers of the other body.
-    /// Unrolling a multiple of `coordinates` operations therefore avoids moves between registers.
+    /// Returns the micro-kernel `pairs` defined in `sources`, with `chains` chains of operations on CPUs. Each
+    /// operation computes one pair of bodies, which counts as `sides` pairs, and rotates the `coordinates` numbers of
+    /// the other body. Unrolling a multiple of `coordinates` operations avoids moving these numbers between registers.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,

@@ -77,7 +77,7 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
 }
 
 /// Returns the devices listed in `wanted`, in that order and without duplicates. `wanted` is a comma-separated list of
-/// device numbers in [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
+/// device numbers in [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K nearly equal parts of the CPU.
 ///
 /// # Errors
 /// Returns an error if a name matches no device.
@@ -105,7 +105,8 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
     Ok(chosen)
 }
 
-/// Returns all devices, or only the `chosen` ones if parts of a split device are chosen, and the indices of `chosen`.
+/// Returns a pool of devices, and the indices of the `chosen` devices in the pool. The pool contains all devices, or
+/// only the `chosen` ones if any of these is a part of a split device.
 ///
 /// # Errors
 /// Returns an error if there is no device.
@@ -126,7 +127,7 @@ pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.is_pocl() && device.driver.starts_with("5.0")
 }
 
-/// Splits the first CPU into sub-devices with equal numbers of cores.
+/// Splits the first CPU into `parts` sub-devices with nearly equal numbers of cores. Error messages quote `word`.
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let invalid = |text: String| Err(invalid!("--devices {word}: {text}"));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {

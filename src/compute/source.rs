@@ -37,10 +37,11 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
     sources.iter().map(|source| format!("#line 1 \"{}\"\n{}\n", source.file, text(source))).collect()
 }
 
-/// Key of a program in the cache: its full source text, so that edits count, and its `-D` options.
+/// Key of a program in the cache: its full source text, which includes any edits, and its `-D` options.
 pub(super) type Key = (CString, CString);
 
-/// Cache of the programs built for a device, each with its source files, so that earlier variants need no new build.
+/// Cache of the programs built for a device, with their source files, so that switching back to a variant needs no new
+/// build.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 
@@ -61,7 +62,7 @@ impl ProgramCache {
         self.0.insert(key, (sources.to_vec(), program));
     }
 
-    /// Removes programs that were built from edited kernels other than `edits`.
+    /// Keeps only programs whose kernels are unedited or edited as in `edits`.
     pub(super) fn forget_edits_except(&mut self, edits: &KernelEdits) {
         let original = KernelEdits::new();
         self.0.retain(|(text, _), (sources, _)| {

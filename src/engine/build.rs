@@ -17,8 +17,8 @@ pub struct Resolved {
 
 impl Resolved {
     /// Replaces each `auto` in `config` with a value that suits `device`, and checks the values that the user chose.
-    /// Ignores compile-time parameters that the variant lacks. If `auto` selects the variant, also ignores those that select
-    /// a method, and a work-group size if the variant has a fixed size.
+    /// Ignores chosen compile-time parameters that the variant does not have. If `auto` selects the variant, also
+    /// ignores a chosen method and, if the variant has a fixed work-group size, a chosen work-group size.
     ///
     /// # Errors
     /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
@@ -69,12 +69,12 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Additional bytes per body on a CPU device, which uses the host's memory: `f64` values while a scene is generated or
-/// checked, `f32` values, and the drawing data of three frames.
+/// Additional memory per body on a CPU device, in bytes, because a CPU device shares the memory of the host: `f64`
+/// values while a scene is generated or checked, `f32` values, and the drawing data of three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device with the variant of `config`, or with any variant
-/// that `auto` may select. Uses less than half of the memory, because new bodies are created before old ones are freed.
+/// Returns the maximum number of bodies or cells on a device for the variant in `config`, or for every variant that
+/// `auto` may select. Uses less than half of the memory, because new bodies are created before old ones are freed.
 pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
     let mode = config.mode.as_ref();
     let of_variant = match config.variant {
@@ -104,7 +104,7 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds a simulation on `devices` that continues from `state` and the solver's data `extra`, which may be empty.
+/// Builds a simulation on `devices` that continues from `state`. `extra` holds additional solver data and may be empty.
 pub(super) fn build(
     devices: &Devices,
     config: &Config,

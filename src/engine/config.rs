@@ -25,7 +25,7 @@ pub struct Config {
     pub start: Arc<Scene>,
     /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices of the devices to use in the list of available devices. If empty, the command line selects the devices.
+    /// Devices to use, as indices into the list of available devices. If empty, the command line selects the devices.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -119,7 +119,7 @@ impl Config {
         of_scene.changes(&self.mode.values().of(ChangeEffect::View)).0
     }
 
-    /// Returns the mode with the parameters in use: more exact ones if `auto` selects a variant that needs them.
+    /// Returns the mode with the parameters in use. If `auto` selects the variant, the mode may use more exact ones.
     pub fn mode_in_use(&self) -> Box<dyn Mode> {
         if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
     }
@@ -130,7 +130,7 @@ impl Config {
         self.start.pace.unwrap_or(watched)
     }
 
-    /// Returns whether a change to `next`, of the same mode and size, requires the scene to be generated again.
+    /// Returns whether switching to `next`, which has the same mode and size, requires generating the scene again.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
         self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
@@ -145,7 +145,7 @@ impl Config {
         Self::of_file(file::load(path)?).map_err(named)
     }
 
-    /// Converts a parsed scene file into a configuration. [`Config::new`] supplies values that the file does not set.
+    /// Converts a parsed scene file into a configuration. Values that the file does not set come from [`Config::new`].
     ///
     /// # Errors
     /// Returns an error if the mode, a parameter or a value is invalid.

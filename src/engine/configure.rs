@@ -11,9 +11,8 @@ use crate::base::{Attractor, ChangeEffect, Points, Result};
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {
-    /// Applies `config`: sets parameters immediately if they can change while the simulation runs, and rebuilds kernels
-    /// or generates new bodies only if necessary. A suspended mode continues where it stopped. Returns the effect on
-    /// the simulation, or `None` if nothing changed.
+    /// Applies `config`. Rebuilds kernels or generates new bodies only if necessary. A suspended mode continues where
+    /// it stopped. Returns the effect on the simulation, or `None` if nothing changed.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the configuration cannot be applied or a kernel fails to build.
@@ -72,7 +71,7 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Replaces each `auto` in `config` with a value for `device`, except the number of bodies in a scene that has run.
+    /// Replaces each `auto` in `config` with a value for `device`. A scene that ran before keeps its number of bodies.
     fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
         let suspended = self.suspended.iter().map(|scene| (&scene.config, scene.resolved));
         let ran = iter::once((&self.config, self.resolved)).chain(suspended).find(|(before, _)| {
@@ -170,9 +169,9 @@ impl Engine {
         self.is_backwards
     }
 
-    /// Replaces built-in kernels with `edits`, after testing them for one step on a copy of the simulation. If the test
-    /// fails, or `goes_on` returns false between two parts of the test, nothing changes. Kernels of other variants are
-    /// built on first use. Returns the names of the built files, or `None` if `goes_on` returned false.
+    /// Replaces built-in kernels with `edits`, after testing them for one step on a copy of the simulation. Nothing
+    /// changes if the test fails or is cancelled, which happens when `goes_on` returns false. Kernels of other variants
+    /// are built on first use. Returns the names of the built files, or `None` if `goes_on` returned false.
     ///
     /// # Errors
     /// Returns the compiler's log if a kernel fails to build, or an error if the device fails.
@@ -201,7 +200,8 @@ impl Engine {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the kernels on a copy of the simulation, then rebuilds it. Stops and returns false if `goes_on` does.
+    /// Tests the kernels on a copy of the simulation, then rebuilds the simulation. If `goes_on` returns false during
+    /// the test, stops and returns false.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut scene = self.scene_state()?;
         scene.config.mode.unsettle(&mut scene.extra);

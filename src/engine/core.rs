@@ -93,7 +93,8 @@ impl Engine {
         self.suspended.iter().map(|scene| &scene.config)
     }
 
-    /// Plans `steps` steps for [`Engine::advance`], and sets the clock to their end. Backward steps stop at step 0.
+    /// Plans `steps` steps for [`Engine::advance`], and sets the clock to the end of these steps. Backward steps stop
+    /// at step 0.
     pub fn start(&mut self, steps: u32) {
         let Clock { step, .. } = self.clock;
         let dt = self.config.mode.time_step();
@@ -155,7 +156,8 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns computed and exact effects of the last step (see [`Simulation::sample`]). Waits for the device.
+    /// Returns the computed and the exact effect of the last step on the bodies or cells with the indices `chosen`;
+    /// `None` if no step can be checked yet (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
@@ -189,7 +191,7 @@ impl Engine {
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the mean number of passes over all pairs or cells per step in the last burst; above 1 with substeps.
+    /// Returns the mean number of passes over all pairs or cells per step of the last burst. Substeps raise it above 1.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }
@@ -204,7 +206,7 @@ impl Engine {
         self.shown_cells = request;
     }
 
-    /// Returns cells of the tree, or `None` if the variant has no tree. Blocks until the device has finished.
+    /// Returns the requested tree cells, or `None` if the variant has no tree. Blocks until the device has finished.
     pub fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
         self.retry(|simulation| simulation.cells(request))
     }

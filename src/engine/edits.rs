@@ -38,7 +38,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores the state and time before the last edit; returns false if there is none. A failure changes nothing.
+    /// Restores the state and time before the last edit. Returns false if there is no edit. A failure changes nothing.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {
@@ -53,7 +53,7 @@ impl Engine {
         self.undos.len()
     }
 
-    /// Returns the kind of the edit that [`Engine::undo`] would undo.
+    /// Returns the kind of the edit that [`Engine::undo`] would undo, or `None` if there is no such edit.
     pub fn last_edit(&self) -> Option<EditKind> {
         self.undos.back().map(|(kind, _)| *kind)
     }
@@ -76,7 +76,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Accelerates all bodies towards or away from `attractor`, for a time of `steps` steps. Call only between bursts.
+    /// Accelerates all bodies towards or away from `attractor` for the duration of `steps` steps. Call only between
+    /// bursts.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies.
@@ -135,7 +136,7 @@ impl Engine {
         self.is_edited
     }
 
-    /// Stores `past` for undo, and drops the oldest stored states if necessary to stay within the limits.
+    /// Stores the state `past` for undo. Drops the oldest stored states if the undo history exceeds its limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();

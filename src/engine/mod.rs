@@ -2,7 +2,7 @@
 //! tests call the [`Engine`] directly, and the window calls it through a session on another thread.
 //!
 //! # Errors
-//! Functions that use a device return an error if the last device fails. `# Errors` sections list only other errors.
+//! Functions that use a device return an error if no device is left. `# Errors` sections list only other errors.
 
 #![allow(
     clippy::missing_errors_doc,

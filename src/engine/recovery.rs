@@ -13,14 +13,14 @@ use crate::base::{Error, Result, invalid};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Maximum age of the last checkpoint when steps begin, for one device and for several devices. With one device, only a
-/// crash save uses the checkpoint. With several, the remaining devices resume from the checkpoint if a device is lost.
+/// Maximum age of the last checkpoint when steps begin: first with one device, then with several devices. With several
+/// devices, the limit is shorter, because the remaining devices resume from the checkpoint if a device is lost.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Inverse of the largest fraction of the running time that checkpoints may take.
+/// Minimum time between regular checkpoints, as a multiple of the time that copying the last one took.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a checkpoint before new steps if the last one is too old or, with several devices, outdated by a change.
+    /// Takes a checkpoint before new steps if the last one is too old or, with several devices, after any change.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);

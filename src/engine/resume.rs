@@ -60,7 +60,7 @@ impl Engine {
         self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns a snapshot of the visible scene `shown` and of the suspended scenes in other modes.
+    /// Returns a snapshot that contains the visible scene `shown` and the suspended scenes of other modes.
     fn snapshot_of(&self, shown: SceneState) -> Snapshot {
         let suspended = self.suspended.iter().map(|scene| scene.clone().into_run(None));
         Snapshot {

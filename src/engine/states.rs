@@ -13,7 +13,7 @@ use crate::modes::{Extra, Recipe};
 /// Number of steps and simulated time since a scene began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
-    /// Number of the scene's run, which changes whenever the scene is generated again or restored from a snapshot.
+    /// Number that identifies a run. It increases whenever a scene is generated or restored from a snapshot.
     pub generation: u64,
     pub step: u64,
     pub time: f64,
@@ -69,7 +69,8 @@ impl SceneState {
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
     }
 
-    /// Converts a scene from a snapshot for `device`. Keeps its kernel settings if `device` wrote it (`is_same`).
+    /// Converts a scene from a snapshot to a state for `device`. If `is_same` is true, `device` wrote the snapshot, and
+    /// the stored kernel settings are kept.
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,

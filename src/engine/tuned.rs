@@ -30,7 +30,7 @@ struct Winner {
     /// Size class of the measured scene: the number of bodies or cells, rounded to a power of two.
     bodies: usize,
     variant: String,
-    /// Accuracy that was asked for in the measurement; empty if the mode has no choice, or in old files.
+    /// Accuracy requested in the measurement; empty in old files or if the mode offers no choice of accuracy.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     accuracy: String,
     /// Hash of the kernel's source, so that a changed kernel is tuned again.
@@ -52,7 +52,8 @@ fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
 }
 
-/// Returns a hash of the variant's source code. A changed hash, for instance by a new Rust version, causes new tuning.
+/// Returns a hash of the variant's source code. If the hash changes, for example with a new Rust version, the variant
+/// is tuned again.
 fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
     let sources = mode.sources(variant);
@@ -116,7 +117,8 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores the settings and the speed (in pairs per second) for `bodies` bodies and a [`Mode::accuracy`].
+    /// Stores kernel settings, with their speed in pairs per second, as the fastest for the size class of `bodies` and
+    /// for `accuracy` (see [`Mode::accuracy`]).
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -141,7 +143,8 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known settings of `variant` or, if it is `None`, of all variants as accurate as `mode` asks.
+    /// Returns the fastest known settings of `variant`. If `variant` is `None`, considers all variants that are as
+    /// accurate as `mode` requires.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

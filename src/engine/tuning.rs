@@ -20,7 +20,7 @@ const LOOK: f64 = TIMING / 4.0;
 const TIMINGS: u32 = 3;
 /// Kernel settings slower than this fraction of the highest speed so far are timed only roughly.
 const CUT_OFF: f64 = 0.8;
-/// Smallest ratio of a new speed to the highest speed so far at which the new kernel settings count as faster.
+/// Factor by which a new speed must exceed the highest speed so far for the new kernel settings to count as faster.
 const GAIN: f64 = 1.01;
 /// Duration of a simulation step, in seconds, above which the step is timed only once.
 const LONGEST_STEP: f64 = 1.0;
@@ -34,11 +34,11 @@ pub struct Trial {
     pub recipe: Recipe,
     /// Number of bodies or cells in the measurement.
     pub bodies: usize,
-    /// Accuracy that the variants had to have; see [`Mode::accuracy`].
+    /// Accuracy that the mode required of the variants (see [`Mode::accuracy`]).
     pub accuracy: &'static str,
     /// Speed in pairs or cells per second; [`crate::modes::Work`] defines how they are counted.
     pub pairs_per_second: f64,
-    /// Whether the speed is only roughly known, because other settings are much faster or a step takes very long.
+    /// Whether the speed was measured only roughly, because other settings are much faster or a step takes very long.
     pub is_rough: bool,
 }
 
@@ -67,7 +67,8 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
     }
 }
 
-/// Callback for each measurement and the progress, from 0 to 1. Returns [`ControlFlow::Break`] to stop measuring.
+/// Callback that receives the progress, from 0 to 1, and each measurement. Returns [`ControlFlow::Break`] to stop
+/// measuring.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
 /// A series of speed measurements on a device.
@@ -185,8 +186,8 @@ fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
 }
 
-/// Returns the kernel settings that differ from `recipe` only in the compile-time parameter `knob` or, if `knob` is
-/// `None`, only in the work-group size, by at most a factor of four.
+/// Returns variations of the kernel settings `recipe`. They differ only in the compile-time parameter `knob` or, if
+/// `knob` is `None`, only in the work-group size (by at most a factor of four).
 fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> Vec<Recipe> {
     let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
     let mut all: Vec<Recipe> = match knob {
@@ -272,7 +273,7 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures every variant with increasing numbers of bodies, up to `most` or until its steps take too long.
+/// Measures every kernel variant with increasing numbers of bodies, up to `most` bodies or until steps take too long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

@@ -59,7 +59,7 @@ pub struct Chart {
     pub driver: String,
 }
 
-/// A line in a chart, which shows the speeds of one kernel variant.
+/// A line of a chart: the speeds of one kernel variant.
 #[derive(Debug, PartialEq)]
 pub struct Line {
     /// Kernel variant that the line shows.
@@ -83,7 +83,7 @@ impl Chart {
         }
     }
 
-    /// Creates an empty chart for the results of `study`, with the appropriate horizontal axis.
+    /// Creates an empty chart for the results of `study`, with the horizontal axis that suits the study.
     pub fn of(study: Study, config: &Config, device: &DeviceInfo) -> Self {
         let axis = match study {
             Study::Tune => Axis::Order,
@@ -122,7 +122,7 @@ impl Chart {
         format!("{}/s", self.info.work.unit)
     }
 
-    /// Returns the number of bodies or cells if all measurements share it, and `None` otherwise.
+    /// Returns the number of bodies or cells if it is the same in all measurements, and `None` otherwise.
     pub fn bodies(&self) -> Option<usize> {
         let first = self.trials.first()?.bodies;
         self.trials.iter().all(|trial| trial.bodies == first).then_some(first)

@@ -48,7 +48,7 @@ impl ErrorPoint {
 }
 
 impl ErrorChart {
-    /// Creates an empty chart of the values of the parameter `key`.
+    /// Creates an empty chart that compares several values of the parameter `key`.
     pub fn new(
         (info, key, bodies): (&'static ModeInfo, &str, usize),
         scene: &str,
@@ -65,7 +65,8 @@ impl ErrorChart {
         }
     }
 
-    /// Returns the points of each measured variant, by increasing error, with the variant's index in the mode's list.
+    /// Returns a line for each measured variant: its index in the mode's list, the variant, and its points in order of
+    /// increasing error.
     pub fn lines(&self) -> Vec<(usize, &'static Variant, Vec<&ErrorPoint>)> {
         let line = |(index, variant): (usize, &'static Variant)| {
             let can_show = |point: &&ErrorPoint| point.errors.rms > 0.0 && point.errors.rms.is_finite();

@@ -21,12 +21,13 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Returns |computed − right| / |right|, in velocity or position, whichever is larger; `None` if nothing acts.
+    /// Returns the relative error |computed − right| / |right| in velocity or position, whichever is larger. Returns
+    /// `None` if nothing acts on the body.
     pub fn error(&self) -> Option<f64> {
         self.squares().into_iter().filter_map(Squares::ratio).reduce(f64::max)
     }
 
-    /// Returns the squared errors and effects in velocity and in position.
+    /// Returns the squared error and the squared exact effect, first for the velocity, then for the position.
     fn squares(&self) -> [Squares; 2] {
         let Self { computed, right, .. } = self;
         [Squares::of(computed.velocity, right.velocity), Squares::of(computed.position, right.position)]
@@ -36,15 +37,15 @@ impl Judged {
 /// Effects of the last step on a sample of bodies. Each reference effect is computed on demand, from all bodies.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
-/// Largest relative error that the command `check` accepts from a kernel that is exact up to rounding.
+/// Largest relative error that the `check` command accepts from a kernel that is exact up to rounding.
 pub const TOLERANCE: f64 = 1e-4;
-/// Largest usual error of an approximate variant that `auto` may choose in a mode without a parameter for the accuracy.
+/// Largest usual error with which `auto` still chooses an approximate variant, in modes without an accuracy parameter.
 pub const UNNOTICED: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;
 /// Minimum number of bodies whose errors are measured, unless there are fewer: enough for a 99th percentile.
 pub const LEAST_SAMPLE: usize = 128;
-/// Number of errors from which the 99th percentile differs from the maximum.
+/// Smallest number of errors for which a 99th percentile is reported. In smaller samples, it is equal to the maximum.
 const LEAST_FOR_P99: usize = 100;
 
 /// Returns `most` distinct random indices below `count`, or all indices below `count` if `most` ≥ `count`.
@@ -68,7 +69,7 @@ pub struct SampleErrors {
 }
 
 impl SampleErrors {
-    /// Compares computed with exact effects. Bodies on which nothing acts are not counted. Returns `None` if none are left.
+    /// Computes the errors of a sample, except for bodies on which nothing acts. Returns `None` if no body is left.
     pub fn of(bodies: impl IntoIterator<Item = Judged>) -> Option<Self> {
         let (mut velocity, mut position) = (Squares::default(), Squares::default());
         let mut errors = Vec::new();
@@ -82,7 +83,7 @@ impl SampleErrors {
         Self::new(rms, errors)
     }
 
-    /// Describes a list of errors, one per body or cell, with the root mean square `rms`. Returns `None` for an empty list.
+    /// Summarizes `errors`, one per body or cell, whose root mean square is `rms`. Returns `None` for an empty list.
     pub(super) fn new(rms: f64, mut errors: Vec<f64>) -> Option<Self> {
         errors.sort_unstable_by(f64::total_cmp);
         let count = errors.len();
@@ -97,7 +98,7 @@ impl SampleErrors {
         })
     }
 
-    /// Formats what the root mean square does not tell: `median 3e-4, 99 % below 3e-3, largest 5e-3 (sample of 256)`.
+    /// Formats the distribution of the errors, such as `median 3e-4, 99 % below 3e-3, largest 5e-3 (sample of 256)`.
     pub fn spread(&self) -> String {
         let [median, max] = [self.median, self.max].map(|error| text(Some(error)));
         let p99 = self.p99.map(|error| format!("99 % below {}, ", text(Some(error)))).unwrap_or_default();

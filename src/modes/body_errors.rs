@@ -1,4 +1,4 @@
-//! Errors of single bodies, for the colour `error`.
+//! Relative errors of individual bodies, which the picture shows as colours if `error` is selected.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -6,20 +6,20 @@ use rand_chacha::rand_core::SeedableRng;
 use super::accuracy::Judged;
 use crate::base::Points;
 
-/// Latest measured error of each body. A check measures some bodies, which take turns in a random order, so that each check
-/// has a random sample, and all bodies have been measured once before any is measured again.
+/// Latest measured error of each body. Each measurement takes the next few bodies in a random order. Every sample is
+/// therefore random, and all bodies are measured once before any body is measured again.
 #[derive(Debug, Default)]
 pub struct BodyErrors {
     /// Logarithm of each body's relative error, to base 10; [`Points::UNMEASURED`] for bodies without a known error.
     values: Vec<f32>,
-    /// Random order in which the bodies take turns.
+    /// Indices of all bodies in a random order, in which their errors are measured.
     order: Vec<usize>,
-    /// Place in `order` of the body that is measured next.
+    /// Index in `order` of the next body to measure.
     next: usize,
 }
 
 impl BodyErrors {
-    /// Errors outside this range are shown as its ends. An error of 0 has no logarithm.
+    /// Range to which errors are clamped before their logarithm is taken, because an error of 0 has no logarithm.
     const RANGE: [f64; 2] = [1e-9, 1e9];
 
     /// Returns the next `most` of `count` bodies, or all if there are fewer. Forgets all errors if `count` has changed.
@@ -34,8 +34,8 @@ impl BodyErrors {
         self.order.iter().cycle().skip(first).take(most.min(count)).copied().collect()
     }
 
-    /// Stores the errors of the bodies in `sample`. Returns whether the next bodies may have no known error yet: if one of
-    /// the `sample` had none, or before the first choice.
+    /// Stores the errors of the bodies in `sample`. Returns `true` if bodies without a known error may be left: if a
+    /// body in `sample` had no known error before, or if no bodies have been chosen yet.
     pub fn note(&mut self, sample: &[Judged]) -> bool {
         let mut is_news = self.order.is_empty();
         for judged in sample {
@@ -69,7 +69,7 @@ mod tests {
     use super::super::accuracy::Effect;
     use super::*;
 
-    /// Returns a body whose acceleration of 1 is computed with an error.
+    /// Returns a body whose exact acceleration is 1 and whose computed acceleration has the relative error `error`.
     fn judged(body: usize, error: f64) -> Judged {
         let effect = |x| Effect { velocity: [x, 0.0, 0.0, 0.0], ..Effect::default() };
         Judged { body, computed: effect(1.0 + error), right: effect(1.0) }

@@ -1,4 +1,4 @@
-//! Initial states for the command `check`, which compares all kernel variants on them, and measures of the errors.
+//! Initial states on which the `check` command compares all kernel variants, and functions that measure the errors.
 
 use super::accuracy::{Effect, Judged, SampleErrors};
 use super::{Mode, ModeInfo, Start};
@@ -10,7 +10,7 @@ use crate::scene::{Scene, Setup};
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
 /// Numbers of bodies that quick checks test, enough to reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
-/// Number of steps that the command `check` takes from each initial state.
+/// Number of steps that the `check` command takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
@@ -151,7 +151,7 @@ pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f6
     Ok(errors(start, found, right)?.0)
 }
 
-/// Returns the [`error`] of `found`, and the errors of all bodies or cells (`None` if nothing acts on any of them).
+/// Returns the [`error`] of `found`, and statistics of all bodies' or cells' errors (`None` if nothing acts on any).
 ///
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.

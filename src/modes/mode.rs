@@ -34,7 +34,7 @@ pub struct ModeInfo {
     pub variants: &'static [Variant],
     /// Built-in scenes; the first is the default.
     pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,
-    /// Returns the initial states for the command `check`, which together cover every behaviour of the mode.
+    /// Returns the initial states for the `check` command, which together cover every behaviour of the mode.
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// Quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
@@ -62,7 +62,7 @@ impl ModeInfo {
         sources(&[self.kernels, &[variant.source()]].concat())
     }
 
-    /// Returns the mode with the parameters that the valid `scene` sets; see [`ModeInfo::try_mode_for`].
+    /// Returns the mode with the parameters that `scene` sets. The scene must be valid; see [`ModeInfo::try_mode_for`].
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
         let mode = self.try_mode_for(scene);
         debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
@@ -91,14 +91,14 @@ impl ModeInfo {
         self.carries.iter().find(|list| list.name == name)
     }
 
-    /// Returns whether the parameter `key` affects the results of `variant`. Rows of variants name the exceptions.
+    /// Returns whether the parameter `key` affects the results of `variant`; see [`Variant::own_params`].
     pub fn uses(&self, variant: &Variant, key: &str) -> bool {
         let is_own = |variant: &Variant| variant.own_params.contains(&key);
         is_own(variant) || !self.variants.iter().any(is_own)
     }
 }
 
-/// An initial state for the command `check`, which compares every variant with the reference after some steps.
+/// An initial state for the `check` command, which compares every variant with the reference after some steps.
 pub struct Start {
     /// Description of the state, shown in reports.
     pub name: String,
@@ -178,7 +178,8 @@ pub trait Mode: Params + Any + Send + Sync {
         1
     }
 
-    /// Returns the mode with reversed time, whose steps undo steps up to rounding, or a sentence why there is none.
+    /// Returns the mode with time reversed, whose steps undo the steps of this mode except for rounding errors. The
+    /// error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
     /// Turns off computations that only the display needs; used for runs without a window.
@@ -187,22 +188,23 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant;
 
-    /// Returns the number of bodies or cells that `auto` selects for a device; `None` stands for the variant of `auto`.
+    /// Returns the number of bodies or cells that `auto` selects for a device and a variant. If the variant is `None`,
+    /// `auto` selects the variant as well.
     fn auto_count(&self, device: &DeviceInfo, _variant: Option<&'static Variant>) -> usize {
         self.info().work.sizes(device.kind).auto
     }
 
-    /// Returns the mode with parameters such that every variant that `auto` may select is accurate enough.
+    /// Returns a copy of the mode with parameters for which every variant that `auto` may select is accurate enough.
     fn for_auto(&self) -> Box<dyn Mode> {
         self.boxed()
     }
 
-    /// Returns the name of the accuracy that the variants that `auto` selects must have; empty if there is no choice.
+    /// Returns the name of the accuracy level that `auto` requires of a variant; empty if the mode has no such levels.
     fn accuracy(&self) -> &'static str {
         ""
     }
 
-    /// Returns whether the colours show the errors of single bodies, which [`Simulation::sample`] measures.
+    /// Returns whether colours show the errors of individual bodies, which [`Simulation::sample`] measures.
     fn shows_errors(&self) -> bool {
         false
     }
@@ -212,20 +214,20 @@ pub trait Mode: Params + Any + Send + Sync {
         variant.normal_error.is_none_or(|error| error <= UNNOTICED)
     }
 
-    /// Returns the usual relative error of a recipe with these parameters; `None` if it is exact up to rounding.
+    /// Returns a recipe's usual relative error with these parameters; `None` if the recipe is exact up to rounding.
     fn normal_error(&self, recipe: &Recipe) -> Option<f64> {
         recipe.variant.normal_error
     }
 
-    /// Returns the largest relative error of a recipe that the command `check` accepts.
+    /// Returns the largest relative error of a recipe that the `check` command accepts.
     fn tolerance(&self, recipe: &Recipe) -> f64 {
         recipe.variant.tolerance
     }
 
-    /// Makes every step cost the same, for speed measurements.
+    /// Changes the parameters so that every step takes the same time, for speed measurements.
     fn even(&mut self) {}
 
-    /// Applies a user's edit to the bodies and to the lists in `extra` that describe bodies; fails if it is impossible.
+    /// Applies a user's edit to bodies and to the lists in `extra` that describe them. Fails if the edit is impossible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
         Err(invalid!("this mode has no bodies"))
     }
@@ -270,13 +272,15 @@ impl dyn Mode {
             .ok_or_else(|| invalid!("these are parameters of {}, not of the current mode", self.info().name))
     }
 
-    /// Returns the costliest effect of changing the parameters of `old` to the current ones; `None` if they are equal.
+    /// Returns the costliest effect, such as a rebuild, of changing the parameters of `old` to the current ones.
+    /// Returns `None` if the parameters are equal.
     pub(super) fn change_from(&self, old: &dyn Mode) -> Option<ChangeEffect> {
         old.values().changes(&self.values()).1
     }
 
-    /// Returns the relative error above which the window warns: twice the usual error of an approximate variant with
-    /// these parameters, but at least the largest error of exact variants; or the tolerance of an exact variant.
+    /// Returns the relative error above which the window shows a warning. For an exact variant, this is its tolerance.
+    /// For an approximate variant, it is twice the usual error with these parameters, but at least the tolerance of
+    /// exact variants.
     pub fn alarm(&self, recipe: &Recipe) -> f64 {
         let exact = recipe.variant.tolerance;
         self.normal_error(recipe).map_or(exact, |normal| (2.0 * normal).max(TOLERANCE))
@@ -319,7 +323,8 @@ pub type Extra = BTreeMap<String, Vec<f32>>;
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Applies the parameters of `mode` from the next burst on. Fails for another mode; no change may need a rebuild.
+    /// Applies the parameters of `mode` from the next burst of steps on. Fails if `mode` is a different mode. Changes
+    /// that need a rebuild are not allowed.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst, a sequence of `steps` steps, which [`Simulation::advance`] carries out.
@@ -340,7 +345,7 @@ pub trait Simulation {
         self.lane().finish()
     }
 
-    /// Returns the work of an average step in the last burst, relative to one without substeps (see [`Work::in_step`]).
+    /// Returns the mean work of a step in the last burst, relative to a step without substeps (see [`Work::in_step`]).
     fn rounds(&self) -> f64 {
         1.0
     }
@@ -364,7 +369,8 @@ pub trait Simulation {
     /// that start later do not affect the copy. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
-    /// Returns cells of the tree after the last complete burst, or `None` without a tree. Waits for the device.
+    /// Returns the requested cells of the tree after the last complete burst, or `None` if the variant has no tree.
+    /// Waits for the device.
     fn cells(&mut self, _request: CellRequest) -> Result<Option<Cells>> {
         Ok(None)
     }
@@ -397,8 +403,8 @@ pub trait Simulation {
         })
     }
 
-    /// Queues a kernel that changes all velocities as the attractor would during `time`, a simulated time. Must be called
-    /// between bursts. Fails if the mode has no bodies.
+    /// Queues a kernel that changes all velocities as the attractor does in the simulated time `time`. Must be called
+    /// between bursts of steps. Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(invalid!("this mode has no bodies to attract"))
     }

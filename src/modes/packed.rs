@@ -3,7 +3,7 @@
 use crate::base::{Points, Result, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
-/// The kernel `pack`, which computes the points to draw, and its output buffers.
+/// The `pack` kernel, which computes the points to draw, and its output buffers.
 pub(super) struct PackedPoints {
     kernel: Kernel,
     positions: Buffer<[f32; 4]>,
@@ -18,7 +18,7 @@ impl PackedPoints {
         Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the kernel `pack` with `args`, then a copy of its output to `points`, to be drawn as `shape`.
+    /// Queues the `pack` kernel with `args`, then a copy of its output to `points`, to be drawn as `shape`.
     pub(super) fn publish(
         &self,
         lane: &mut Lane,

@@ -7,17 +7,17 @@ use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Prog
 
 const REDUCE: KernelSource = source!("reduce.cl");
 
-/// Number of work-items in a work-group of the kernel `measure`.
+/// Number of work-items in a work-group of the `measure` kernel.
 const GROUP: usize = Pass::CHEAP_GROUP;
-/// Number of work-groups of the kernel `measure`. Each work-group writes one row of sums. There are enough work-groups
+/// Number of work-groups of the `measure` kernel. Each work-group writes one row of sums. There are enough work-groups
 /// to fill a device, and few enough for the host to add up the rows.
 const ROWS: usize = 256;
 /// Number of sums that each work-group writes, in the order listed in `kernels/reduce.cl`.
 const SUMS: usize = 13;
 
-/// The kernel `measure`, which sums over all bodies or cells, with its scratch memory.
+/// The `measure` kernel, which sums over all bodies or cells, with its scratch memory.
 pub(super) struct Reduction {
-    /// Command queue for the kernel `measure` and for kernels that prepare its input.
+    /// Command queue for the `measure` kernel and for kernels that prepare its input.
     pub lane: Lane,
     /// The program that contains `measure` and the other kernels of its source files.
     pub program: Program,
@@ -27,9 +27,9 @@ pub(super) struct Reduction {
     maxima: Buffer<[f32; 2]>,
 }
 
-/// Sums and maxima over all bodies or cells, as computed by the kernel `measure`.
+/// Sums and maxima over all bodies or cells, as computed by the `measure` kernel.
 pub(super) struct Sums {
-    /// The conserved quantities without the potential energy, whose unit depends on the mode.
+    /// Conserved quantities without the potential energy, which is in `potential` because its unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
     /// Additional sums, whose meaning depends on the mode.
@@ -38,7 +38,7 @@ pub(super) struct Sums {
 }
 
 impl Reduction {
-    /// Builds the kernel `measure` from the source `files` and the macros `defines`.
+    /// Builds the `measure` kernel from the source `files` and the macros `defines`.
     pub(super) fn new(device: &Device, files: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
         let sizes = [("REDUCE_GROUP", GROUP.to_string()), ("SUMS", SUMS.to_string())];
         let mut defines = [defines, &sizes].concat();
@@ -55,7 +55,7 @@ impl Reduction {
         })
     }
 
-    /// Runs the kernel `measure` with `args`, and waits for its results.
+    /// Runs the `measure` kernel with `args`, and waits for its results.
     pub(super) fn run(&mut self, args: &[Arg]) -> Result<Sums> {
         let args = [args, &[(&self.rows).into(), (&self.maxima).into()]].concat();
         self.lane.whole(Pass::cheap(&self.measure, &args, ROWS * GROUP))?;

@@ -32,12 +32,12 @@ pub struct Variant {
     pub bodies_per_group: fn(&Recipe) -> usize,
     /// Number of bodies updated per reciprocal square root: 2 if each pair is computed once for both bodies, else 1.
     pub sides: f64,
-    /// Largest relative error of the variant that the command `check` accepts.
+    /// Largest relative error of the variant that the `check` command accepts.
     pub tolerance: f64,
-    /// Usual relative error with default parameters if the variant approximates; `None` if it is exact up to rounding.
+    /// Usual relative error with default parameters; `None` if the variant is exact up to rounding.
     pub normal_error: Option<f64>,
-    /// Keys of the mode's parameters that only some variants use, and this variant is one of them. All variants use a
-    /// parameter whose key no variant lists.
+    /// Keys of the mode's parameters that this variant uses but some other variants do not. Parameters that no variant
+    /// lists are used by all variants.
     pub own_params: &'static [&'static str],
     /// Device memory that the variant needs per body or cell, in bytes, in addition to what its mode needs.
     pub bytes_per_body: usize,
@@ -167,8 +167,8 @@ pub struct Knob {
     pub options: &'static [u32],
     /// Name and description of each value, in the order of `options`; empty if the values are plain numbers.
     pub choices: &'static [(&'static str, &'static str)],
-    /// Whether the value selects a method of computation, and so changes the error of the result. The last option is the
-    /// default: `auto` and tuning take no other.
+    /// Whether the value selects a method of computation, which changes the error of the result. The last option is
+    /// then the default, and `auto` and tuning always use it.
     pub is_method: bool,
     /// Whether the guessed value is always the fastest, so that tuning need not try other values.
     pub never_hurts: bool,
@@ -217,7 +217,7 @@ impl Knob {
         self.options == [0, 1]
     }
 
-    /// Returns the name and the description of a value, if values have names.
+    /// Returns the name and the description of a value, or `None` if the value has no name.
     pub fn choice(&self, value: u32) -> Option<(&'static str, &'static str)> {
         let at = self.options.iter().position(|option| *option == value)?;
         self.choices.get(at).copied()
@@ -228,7 +228,7 @@ impl Knob {
         self.choice(value).map_or_else(|| value.to_string(), |(name, _)| name.to_owned())
     }
 
-    /// Reads a value: one of the names or the numbers of the options.
+    /// Parses a value, given by its name or as a number. Returns `None` if the text is not one of the options.
     pub fn read(&self, text: &str) -> Option<u32> {
         let is_meant = |option: &u32| text == option.to_string() || text == self.word(*option);
         self.options.iter().copied().find(is_meant)
@@ -277,9 +277,9 @@ impl Recipe {
         recipe
     }
 
-    /// Creates a recipe from a work-group size and named compile-time parameters. A missing parameter that selects a method
-    /// has its default. Returns `None` if another parameter is missing, if one is unknown or out of range, or if the
-    /// work-group is too large for the device.
+    /// Creates a recipe from a work-group size and named compile-time parameters. Missing parameters that select a
+    /// method get their default. Returns `None` if any other parameter is missing, if one is unknown or out of range,
+    /// or if the work-group is too large for the device.
     pub fn of_words(
         variant: &'static Variant,
         device: &DeviceInfo,
@@ -329,7 +329,7 @@ impl Recipe {
         self.knobs().map(|(knob, value)| (knob.name, value)).collect()
     }
 
-    /// Returns the compile-time parameters as text in the syntax of `--knob`. Leaves out default methods.
+    /// Returns the compile-time parameters as text in the syntax of `--knob`, without methods that have their default.
     pub fn words(&self) -> String {
         let told = self.knobs().filter(|(knob, value)| !knob.is_default_method(*value));
         told.map(|(knob, value)| format!("{}={}", knob.name, knob.word(value))).collect::<Vec<_>>().join(" ")

@@ -26,7 +26,7 @@ pub struct Work {
     pub in_step: fn(usize) -> f64,
     /// Key of the speed in reports, and how many units of work per second make up one unit of the reported speed.
     pub report: (&'static str, f64),
-    /// Name in the literature of the unit of the reported speed, such as MLUPS; `None` if there is no such name.
+    /// Common name of the unit of the reported speed, such as MLUPS; `None` if the unit has no common name.
     pub name: Option<&'static str>,
     /// Number of floating-point operations per unit of work, as usually counted in the literature; `None` if unknown.
     pub flops: Option<f64>,
@@ -43,7 +43,7 @@ pub struct Work {
 pub struct Sizes {
     /// Number of bodies or cells that `auto` selects.
     pub auto: usize,
-    /// Largest number of bodies or cells worth tuning kernels for. Beyond it, the speed no longer changes.
+    /// Largest number of bodies or cells worth tuning kernels for. Above this number, the speed hardly changes.
     pub telling: usize,
     /// Numbers of bodies or cells that `bench` measures by default.
     pub bench: &'static [usize],

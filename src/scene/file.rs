@@ -37,9 +37,9 @@ use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, invalid}
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
-/// Maximum value of the key `pace` in a scene file.
+/// Maximum value of the `pace` key (steps per picture) in a scene file.
 const MAX_PACE: usize = 10_000;
-/// Advice for an unknown key in the table `[look]`.
+/// Advice in the error message for an unknown key in the `[look]` table.
 const OF_MODE: &str = "; parameters of the mode, such as colour, belong in [params]";
 /// File name extension of scene files.
 pub const EXTENSION: &str = "toml";
@@ -88,7 +88,7 @@ struct Contents {
     camera: Table,
 }
 
-/// Section `[start]` of a scene file, which contains the number of bodies and the seed chosen in the panel.
+/// The `[start]` section of a scene file: the number of bodies and the seed chosen in the panel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
@@ -232,7 +232,8 @@ fn generators(mode: &str) -> Option<&'static [Generator]> {
     }
 }
 
-/// Parses rows of `#` (solid) and `.` (free) cells, top row first. An error has a 1-based line number and a reason.
+/// Parses rows of `#` (solid) and `.` (free) cells, top row first. On error, returns the 1-based line number and a
+/// description.
 fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
         return Err((1, "length must be a number above 0".to_owned()));
@@ -328,7 +329,7 @@ fn written(contents: &Contents) -> Result<String> {
     toml::to_string_pretty(contents).map_err(|error| invalid!("cannot write the scene as TOML: {error}"))
 }
 
-/// Returns a seed as a TOML value. TOML integers are signed, so seeds from 2⁶³ become strings.
+/// Returns a seed as a TOML value. TOML integers are signed, so seeds of 2⁶³ or more become strings.
 fn seed_value(seed: u64) -> Value {
     i64::try_from(seed).map_or_else(|_| Value::String(seed.to_string()), Value::Integer)
 }

@@ -50,7 +50,8 @@ impl Argument {
 pub struct Arguments(BTreeMap<&'static str, f64>);
 
 impl Arguments {
-    /// Creates arguments of `generator` from `given` and, for the rest, defaults. Rejects invalid names and values.
+    /// Creates the arguments of `generator`: the values in `given`, and defaults for the rest. Rejects unknown names
+    /// and invalid values.
     pub(crate) fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();

@@ -6,11 +6,11 @@ use toml::{Spanned, Value};
 
 use crate::base::{ChangeEffect, Error, ParamValue, Params, Partial, Result, SetError};
 
-/// Keys and values of a table, with their places in the text.
+/// Keys and values of a table, with the position of each value in the text.
 pub(super) type Table = BTreeMap<String, Spanned<Value>>;
 
 /// Reads the table `name` of the scene file `text`. The table may set the parameters of `P` that affect the picture.
-/// `advice` says where other keys belong.
+/// `advice` ends the error message for an unknown key; it says where such keys belong.
 pub(super) fn read<P: Params + Default + Clone>(
     text: &str,
     (name, advice): (&str, &str),
@@ -35,7 +35,7 @@ pub(super) fn read<P: Params + Default + Clone>(
     Ok(values)
 }
 
-/// Returns the table that [`read`] reads as `values`. Parameters that do not affect the picture are left out.
+/// Converts `values` to a table that [`read`] accepts. Leaves out parameters that do not affect the picture.
 pub(super) fn written<P: Params + Default + Clone>(values: &Partial<P>) -> Table {
     let mut of_picture = values.clone();
     of_picture.retain(ChangeEffect::View);

@@ -12,11 +12,11 @@ use crate::modes::accuracy::{Judged, LEAST_SAMPLE, SAMPLE, Sample, SampleErrors,
 
 /// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Fraction of the time that checks may delay the steps, and fraction of the host's computing time that the reference may
-/// use beside them: together at most 2 %. A check that takes longer makes the next one wait longer.
+/// Largest fraction of the time for which checks may delay the steps, and largest fraction of the host's computing time
+/// that checks may use. After a long check, the next one starts later to stay within these limits.
 const SHARE: f64 = 0.01;
-/// Fraction of the time that the checking thread may run while the simulation is paused and the colours show errors, so that
-/// the picture fills soon. Nothing else computes then.
+/// Largest fraction of the time that the checking thread may run while the simulation is paused and the colours show
+/// errors. The fraction is large so that the picture soon shows the errors of all bodies.
 const PAUSED_SHARE: f64 = 0.25;
 /// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured the duration.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
@@ -42,7 +42,7 @@ pub(super) struct AccuracyCheck {
     seconds_per_pair: f64,
     /// Errors found by the last check of the current variant, if any.
     pub(super) errors: Option<SampleErrors>,
-    /// Latest errors of single bodies, for the colour `error`. Empty unless the colour shows them.
+    /// Latest errors of individual bodies, for colours that show errors; empty with other colours.
     pub(super) bodies: BodyErrors,
     /// Whether the next check may measure bodies whose error is not known yet.
     may_find_more: bool,
@@ -67,13 +67,13 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Returns when to check a paused simulation again; `None` while a check runs, or if all bodies have been measured.
+    /// Returns the time of the next check in a pause; `None` while a check runs or if nothing is left to check.
     pub(super) fn next_in_pause(&self) -> Option<Instant> {
         (self.running.is_none() && self.may_find_more).then_some(self.next)
     }
 
-    /// Chooses as many of `count` bodies or cells as can be checked in time, with `pairs` pairs to compute for each. If the
-    /// colours show errors, there is no upper limit, and the bodies take turns.
+    /// Chooses which of `count` bodies or cells to check, as many as time allows. Each requires computing `pairs`
+    /// pairs. If `shows_errors` is true, all bodies are checked in turn over several checks.
     pub(super) fn choose(
         &mut self,
         count: usize,

@@ -83,9 +83,9 @@ pub struct Stats {
     /// Relative error of a step against the f64 reference, measured on a sample of bodies (see
     /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or if there are no forces.
     pub relative_error: Option<f64>,
-    /// Distribution of the errors that `relative_error` sums up; `None` if `relative_error` is.
+    /// Distribution of the single errors that `relative_error` summarizes; `None` if `relative_error` is `None`.
     pub errors: Option<SampleErrors>,
-    /// What the colour `error` shows in the frame; `None` with other colours.
+    /// Number of measured bodies and range of the colour map if the colours show errors; `None` with other colours.
     #[serde(skip)]
     pub error_colours: Option<ErrorColours>,
     /// Latest measured speed and accuracy of each variant used in this mode with this number of bodies, oldest first.
@@ -97,7 +97,7 @@ pub struct Stats {
     pub series: Vec<[f64; 2]>,
 }
 
-/// What the colour `error` shows: the relative errors of those bodies that have been measured.
+/// Number of measured bodies and range of the colour map, for colours that show the relative errors of bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorColours {
     /// Number of bodies that have been measured.

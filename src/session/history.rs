@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Number of points at which a series drops every other point. More points would make no visible difference in a plot.
+/// Maximum number of points in a series, enough for a plot. At this number, the series drops every other point.
 const MOST: usize = 512;
 
 /// The recorded points of one run of a scene.

@@ -1,4 +1,4 @@
-//! Measures a mode's speed limit, the highest speed that the device can reach, in short parts between frames.
+//! Measures the speed limit of each mode (the highest speed that the device can reach) in short parts between frames.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,12 +40,12 @@ impl LimitProbe {
         })
     }
 
-    /// Discards all unfinished measurements, which take up a lot of memory, except that of the mode `info`.
+    /// Discards unfinished measurements of modes other than `info`, because measurements take up a lot of memory.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }
 
-    /// Returns whether to run the next part of the measurement on the idle device. Starts building a missing kernel.
+    /// Returns whether to run the next part of the measurement now. Starts building the kernel if it is missing.
     pub(super) fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
         // Only one thread builds a kernel at a time.
         let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);

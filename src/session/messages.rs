@@ -25,7 +25,7 @@ pub enum Command {
     Select(Option<usize>),
     /// Apply a manual edit to the bodies.
     Edit(Edit),
-    /// Attract or repel the bodies while the simulation runs; `None` ends the attraction. Undo reverts all of it.
+    /// Attract or repel the bodies while the simulation runs; `None` ends the attraction. One undo reverts all of it.
     Attract(Option<Attractor>),
     /// Add or remove obstacles under a brush stroke.
     Paint(Stroke),
@@ -33,9 +33,9 @@ pub enum Command {
     Undo,
     /// Write a snapshot after the steps of the current frame.
     SaveSnapshot(Save),
-    /// Write autosaves to this file: at each [`Command::SaveSnapshot`] without a path, and when the program ends.
+    /// Set the autosave file, which is written at each [`Command::SaveSnapshot`] without a path and when quitting.
     SetAutosaveFile(PathBuf),
-    /// Send the points to draw for this frame of a film, or, for `None`, for a picture that contains a snapshot.
+    /// Send the points to draw for this frame of a film; `None` requests the points for a picture with a snapshot.
     Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
@@ -47,7 +47,8 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often (`true`) while their plot is visible, or less often (`false`).
     WatchEnergy(bool),
-    /// Add the cells of the tree at this depth to each frame, or the cells of the selected body; `None` for no cells.
+    /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
+    /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
     /// Set the interval between displayed frames. The interval limits the number of steps per frame.
     SetFrameInterval(Duration),
@@ -102,7 +103,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies; `reseeds` answers this for a configuration.
+    /// Returns whether the command replaces all bodies. `reseeds` returns whether a new configuration does so.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -189,7 +190,7 @@ pub enum Notice {
     ResumeRefused(Error),
     /// The points that [`Command::Capture`] requested.
     Captured(Box<Capture>),
-    /// Edited kernels were accepted, or were rejected with an error, in which case the previous kernels stay in use.
+    /// The outcome of replacing kernels: the accepted files, or an error after which the previous kernels stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
     /// Completed fraction of a study of kernel settings, from 0 to 1, and its latest measurement.
     StudyProgress(f32, Trial),

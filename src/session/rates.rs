@@ -12,7 +12,8 @@ pub(super) struct RateCounter {
     /// Time, step number and total device seconds of each sample within [`WINDOW`].
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Total device time from `start` to the last sample, in seconds; `elapsed` is the wall-clock time in this period.
+    /// Total device time from `start` to the last sample, in seconds. The `elapsed` field holds the wall-clock time of
+    /// the same period.
     seconds: f64,
     elapsed: f64,
 }

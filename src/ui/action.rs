@@ -24,7 +24,7 @@ pub enum Tool {
 }
 
 choice! {
-    /// File format of a chart. Its name is the extension of the file.
+    /// File format for saving a chart. The name of a format is its file extension.
     pub enum ChartFormat {
         /// A picture of the chart, as a PNG file.
         Png = "png",
@@ -95,9 +95,9 @@ pub enum Action {
     Undo,
     /// After a numerical blow-up has stopped the simulation, undo the last edit and run.
     UndoAndRun,
-    /// Select this mouse tool, or deselect it.
+    /// Select this mouse tool, or deselect it if it is already selected.
     ToggleTool(Tool),
-    /// Select the brush, or deselect it.
+    /// Turn the brush on or off.
     ToggleBrush,
     /// Cancel the mouse tool's current drag.
     CancelGesture,
@@ -228,19 +228,19 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Records the rectangle of the control `key` if a test has requested the rectangles.
+    /// Records the rectangle of the control with this `key`, if a test has requested control rectangles.
     pub(super) fn record(&mut self, key: impl Display, response: &Response) {
         self.record_rect(key, response.rect);
     }
 
-    /// Records `rect` as the rectangle of the control `key` if a test has requested the rectangles.
+    /// Records `rect` as the rectangle of the control with this `key`, if a test has requested control rectangles.
     pub(super) fn record_rect(&mut self, key: impl Display, rect: Rect) {
         if let Some(controls) = &mut self.controls {
             controls.push((key.to_string(), rect));
         }
     }
 
-    /// Adds `action` to the requested actions if `button` was clicked. Also records the button as the control `key`.
+    /// Adds `action` to the requested actions if `button` was clicked. Also records the button's rectangle.
     pub(super) fn button(&mut self, key: impl Display, button: &Response, action: Action) {
         self.record(key, button);
         self.actions.extend(button.clicked().then_some(action));

@@ -24,7 +24,7 @@ enum BlowUp {
 }
 
 impl BlowUp {
-    /// Returns the state after a frame with `stats`, or `None` if the frame shows another scene or an earlier step.
+    /// Returns the state after a frame with `stats`, or `None` if the frame shows a different scene or an earlier step.
     fn after(self, stats: &Stats) -> Option<Self> {
         let Stats { mode, generation, step, .. } = *stats;
         match self {
@@ -39,7 +39,7 @@ impl BlowUp {
 #[derive(Debug, Default)]
 pub struct Alerts {
     pub(super) dialogs: Dialogs,
-    /// The current toast, and the offer to continue the last session.
+    /// The current toast (a short message), and the offer to continue the last session.
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
@@ -95,7 +95,8 @@ impl Alerts {
         self.blow_up.take().is_some()
     }
 
-    /// Reports undone edits, and clears the report of a blow-up once a frame shows another scene or an earlier step.
+    /// Shows a message about undone edits. Clears the report of a blow-up once a frame shows a different scene or a
+    /// step before the blow-up.
     pub(super) fn update(&mut self, stats: &Stats) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);

@@ -9,9 +9,9 @@ use super::model::Model;
 use super::widgets::{folded, shortcut_button, title, with_help};
 use crate::base::{CellCounts, Look, MOST_BOXES, ParamValues, Params, format};
 
-/// Keys of the settings that only variants with a tree use.
+/// Keys of the settings that apply only to kernel variants with a tree.
 const OF_TREES: &[&str] = &["cells", "cells_depth"];
-/// Reason why the settings of the tree's cells are disabled.
+/// Tooltip text that says why the settings for drawing the tree's cells are disabled.
 const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
 
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
@@ -42,7 +42,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     });
 }
 
-/// Returns a note that says which depth is shown, if the depth in `look` has too many cells to draw.
+/// Returns a note that names the tree depth shown instead, if the depth set in `look` has too many cells to draw.
 fn limit(look: &Look, counts: &CellCounts) -> Option<String> {
     let is_cut = counts.walk.is_none() && (counts.depth as f32) < look.cells_depth;
     is_cut.then(|| {

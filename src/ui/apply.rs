@@ -11,7 +11,7 @@ use crate::export::chart::Chart;
 use crate::modes::MODES;
 
 impl Ui {
-    /// Performs an action on the user interface or the model. Returns the action left for the window, if any.
+    /// Performs an action on the user interface or the model. Returns the action that the window must perform, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
             let text =
@@ -25,7 +25,7 @@ impl Ui {
         self.apply_to_windows(action, model)
     }
 
-    /// Performs an action that controls time, the mode or the scene. Returns actions left for other code to perform.
+    /// Performs an action that controls time, the mode or the scene. Returns an action for other code to perform, if any.
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
@@ -62,7 +62,8 @@ impl Ui {
         None
     }
 
-    /// Performs an action on settings, mouse tools, the brush or the selected body. Returns actions of other kinds.
+    /// Performs an action on settings, mouse tools, the brush or the selected body. Returns an action that other code must
+    /// perform, if any.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, look, tools, stats, .. } = model;
         match action {
@@ -108,7 +109,7 @@ impl Ui {
         None
     }
 
-    /// Performs an action on a window or dialog over the picture. Returns actions left for other code to perform.
+    /// Performs an action on a window or dialog over the picture. Returns an action that other code must perform, if any.
     fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let is_filming = self.export.filming.is_some();
         let name = || model.config.start.file_name();
@@ -142,7 +143,8 @@ impl Ui {
         None
     }
 
-    /// Dismisses the first active item: dialog, window, drag, tool, brush or selection. May return a follow-up action.
+    /// Dismisses the first of these items that is active: dialog, window, drag, tool, brush, selection. Returns an
+    /// action if other code must perform the dismissal.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
         if self.alerts.dialogs.close() {
@@ -162,7 +164,8 @@ impl Ui {
         None
     }
 
-    /// Scrolls the panel to the checkbox `key`, or shows a message with the new state if the panel is hidden.
+    /// Scrolls the panel to the checkbox `key`. If the panel is hidden, shows a message with the checkbox's new state
+    /// instead.
     fn show_switch(&mut self, key: &'static str, is_on: bool) {
         if self.panel {
             self.jump = Some(key);

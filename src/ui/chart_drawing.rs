@@ -26,7 +26,7 @@ pub(super) const GRID_FADES: f32 = 4000.0;
 const REACH: f32 = 16.0;
 /// Minimum range of a logarithmic axis of speeds or errors, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// Number of decades below which such an axis also has labels at 2 and 5 times each power of ten.
+/// Range, in decades, below which a logarithmic axis also has labels at 2 and 5 times each power of ten.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart that fills the available width and is `height` points high.
@@ -53,7 +53,8 @@ pub(super) fn heading(ui: &mut egui::Ui, title: String, subject: String) {
     ui.add(Label::new(small(ui, subject)).truncate());
 }
 
-/// Shows a legend above the axes, where it hides no data. Each variant comes with its index in the mode's list.
+/// Shows a legend above the axes, where it hides no data. `lines` holds each kernel variant with its index in the
+/// mode's list of variants.
 pub(super) fn legend(ui: &mut egui::Ui, lines: impl Iterator<Item = (usize, &'static Variant)>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -68,7 +69,8 @@ pub(super) fn legend(ui: &mut egui::Ui, lines: impl Iterator<Item = (usize, &'st
     });
 }
 
-/// Returns the relative size of the markers of chart line `index`. Sizes decrease, so that no marker hides another.
+/// Returns the relative size of the markers of chart line `index`. Sizes decrease from line to line, so that no marker
+/// hides another.
 fn relative_size(index: usize) -> f32 {
     1.0 - 0.06 * index.min(8) as f32
 }
@@ -112,7 +114,8 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
     show_nearest(ui, chart, &shown.response, &markers);
 }
 
-/// Returns a titled axis with a label at every mark: `whole_marks` and `log_marks` space the marks widely enough.
+/// Returns an axis with a `title` and a label at every mark. The functions that create the marks, `whole_marks` and
+/// `log_marks`, leave enough room for the labels.
 pub(super) fn hints(ui: &egui::Ui, axis: egui_plot::Axis, title: impl Into<String>) -> AxisHints<'static> {
     let title = RichText::new(title).color(theme::of(ui).weak);
     AxisHints::new(axis).label(title).label_spacing(Rangef::new(0.0, 1.0))
@@ -160,18 +163,20 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Converts a measurement to plot coordinates: the logarithm of the speed, and x or its logarithm, depending on `axis`.
+/// Converts a measurement to plot coordinates: x (or its logarithm, on a logarithmic `axis`) and the logarithm of the
+/// speed.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
 }
 
-/// Converts the x coordinate `place` of a plot back to a value, which undoes the logarithm of a logarithmic axis.
+/// Converts the x coordinate `place` of a plot back to a value. On a logarithmic axis, undoes the logarithm.
 fn number(axis: Axis, place: f64) -> f64 {
     if axis.is_logarithmic() { place.exp2() } else { place }
 }
 
-/// Returns the ranges of the two axes: those of all points plus a margin, or default ranges if there are no points.
+/// Returns the ranges of the x axis and the speed axis: the extent of all points plus a margin, or default ranges if
+/// there are no points.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
     let [[left, right], speeds] = extent(points).unwrap_or([[0.0, 8.0], [8.0, 10.0]]);
@@ -179,19 +184,21 @@ fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     [left - side..=right + side, log_range(speeds)]
 }
 
-/// Returns the ranges of two axes with logarithms to base 10: those of `points` plus a margin, or one decade.
+/// Returns the ranges of two logarithmic (base 10) axes: the extent of `points` plus a margin, or [`MIN_DECADES`] around 1
+/// if there are no points.
 pub(super) fn log_bounds(points: impl Iterator<Item = [f64; 2]>) -> [RangeInclusive<f64>; 2] {
     extent(points).unwrap_or_default().map(log_range)
 }
 
-/// Returns the smallest and the largest value on each axis, or `None` if there are no points.
+/// Returns the smallest and largest values of the points on each axis, or `None` if there are no points.
 fn extent(points: impl Iterator<Item = [f64; 2]>) -> Option<[[f64; 2]; 2]> {
     points
         .map(|point| point.map(|x| [x, x]))
         .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
 }
 
-/// Adds a margin to a logarithmic range, to at least [`MIN_DECADES`], so that nearly equal values look nearly equal.
+/// Adds a margin to a logarithmic range, and widens it to at least [`MIN_DECADES`], so that nearly equal values look
+/// nearly equal.
 fn log_range([low, high]: [f64; 2]) -> RangeInclusive<f64> {
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
     low - margin..=high + margin

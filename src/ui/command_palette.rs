@@ -35,7 +35,8 @@ impl CommandPalette {
         }
     }
 
-    /// Opens the command palette on its shortcut. Closes the palette on any later action or on a click outside it.
+    /// Opens the command palette if the last of `actions` requests it. While the palette is open, closes it on any
+    /// action or on a click outside it.
     fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
         match actions.last() {
             Some(Action::OpenPalette) if !self.is_open => {

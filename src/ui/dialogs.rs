@@ -68,7 +68,7 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// Replaces the text of the waiting error with this `title` and increments its count, or adds a new error.
+    /// Replaces the text of the waiting error with this `title` and increments its count. If there is none, adds an error.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
             Some((message, times)) => (message.text, *times) = (text, *times + 1),
@@ -162,7 +162,7 @@ fn contents(
     ui.add_enabled_ui(accepts_clicks, |ui| buttons(ui, out, message, more)).inner
 }
 
-/// Shows the buttons for `message`; returns whether to close the dialog.
+/// Shows the buttons for `message`, and `more`, a text about further messages. Returns whether to close the dialog.
 fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str) -> bool {
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Close this message (Escape)");

@@ -23,12 +23,12 @@ pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     groups
 }
 
-/// Returns whether no earlier event may share an egui pass with `event`: it is a shortcut, which may open a text field.
+/// Returns whether `event` must be the first of its group: it is a shortcut, which may open a text field.
 fn starts_group(event: &Event) -> bool {
     matches!(event, Event::Key { pressed: true, repeat: false, modifiers, .. } if modifiers.command)
 }
 
-/// Returns whether no later event may share an egui pass with `event`: it may move the keyboard focus or end a drag.
+/// Returns whether `event` must be the last of its group: it may move the keyboard focus or end a drag.
 fn ends_group(event: &Event) -> bool {
     match event {
         Event::PointerButton { .. } => true,

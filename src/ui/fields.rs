@@ -15,7 +15,7 @@ pub(super) struct Fields<'a> {
     pub ui: &'a mut egui::Ui,
     pub out: &'a mut Collector,
     pub defaults: &'a ParamValues,
-    /// Keys of parameters that are disabled at present, and the reason, which their tooltips show.
+    /// Keys of the disabled parameters, and the reason, which their tooltips show.
     pub disabled: (&'a [&'a str], &'a str),
     /// Key of a numeric parameter, and a note to show below its row.
     pub note: Option<(&'a str, &'a str)>,
@@ -60,7 +60,7 @@ impl Visitor for Fields<'_> {
 }
 
 impl Fields<'_> {
-    /// Shows a row whose control is created by `add` from the label and tooltip. `read` extracts the default value.
+    /// Shows a parameter's row. `add` creates the control from the label and tooltip; `read` extracts the default value.
     fn row<T: PartialEq + Copy>(
         &mut self,
         info: &Info,

@@ -23,12 +23,13 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
-/// Explanation of the energy drift.
+/// Help text for the energy drift.
 pub(super) const ENERGY_HELP: &str = "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved";
-/// Explanation of the momentum, without a final full stop.
+/// Help text for the momentum, without a final full stop.
 pub(super) const MOMENTUM_HELP: &str = "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction";
 
-/// Number of entries at the start of [`QUANTITIES`] that come from [`Stats::diagnostics`], measured only now and then.
+/// Number of entries at the start of [`QUANTITIES`] that come from [`Stats::diagnostics`]. These quantities are not
+/// measured in every frame.
 const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.
@@ -147,7 +148,8 @@ impl History {
         }
     }
 
-    /// Halves the number of rows: merges each pair, preferring the values of the later row where they are known.
+    /// Halves the number of rows by merging pairs: keeps each later row, and fills its unknown values from the earlier
+    /// row.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();

@@ -28,7 +28,7 @@ pub struct Output {
     pub controls: Vec<(String, Rect)>,
     /// Rectangle of the picture, in points.
     pub picture: Rect,
-    /// Rectangle of the picture that a large window covers, in points, if any.
+    /// Part of the picture that a large window covers, in points; `None` if there is none.
     pub hidden: Option<Rect>,
     /// Radius of the brush in scene units; `None` if the brush is inactive.
     pub brush: Option<f32>,
@@ -69,7 +69,7 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Sets the style of `ctx`, and returns a user interface that shows the panel.
+    /// Sets the style of `ctx`, and returns a user interface whose panel is open.
     pub fn new(ctx: &egui::Context) -> Self {
         theme::apply(ctx);
         ctx.options_mut(|options| {

@@ -101,7 +101,7 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     }
 }
 
-/// Sets a compile-time parameter, or resets it to `auto` if `choice` is `None`.
+/// Sets the compile-time parameter `name` to `choice`, or to `auto` if `choice` is `None`.
 fn set_knob(config: &mut Config, name: &'static str, choice: Option<u32>) {
     match choice {
         Some(value) => config.knobs.insert(name, value),

@@ -13,8 +13,8 @@ pub struct ModeMemory {
 }
 
 impl ModeMemory {
-    /// Switches `config` to the mode `info` and restores the settings last used in that mode, or its defaults if there are
-    /// none. Settings shared by all modes, such as `devices`, keep their values.
+    /// Switches `config` to the mode `info`, with the settings last used in that mode or, the first time, the mode's
+    /// defaults. Settings shared by all modes, such as `devices`, keep their values.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;
@@ -27,7 +27,8 @@ impl ModeMemory {
         self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
     }
 
-    /// Replaces `config` with `next` from a file, except settings that are not part of a scene, such as `devices`.
+    /// Replaces `config` with `next`, which comes from a file. Keeps the settings that are not part of a scene, such as
+    /// `devices`.
     pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select(next.mode.info(), config);
         let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;

@@ -33,7 +33,7 @@ pub struct Model<'a> {
     pub markers: &'a Markers,
     /// Simulation statistics for the frame on the screen.
     pub stats: &'a Stats,
-    /// First of the compute devices that the config selects.
+    /// The first of the compute devices selected in `config`.
     pub device: &'a DeviceInfo,
     /// Devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],

@@ -22,7 +22,8 @@ pub(super) fn number(
     jump::reveal_and_focus(key, &number);
 }
 
-/// Shows a row with a slider and a number field for one value. A double-click on slider or label restores `default`.
+/// Shows a row with a slider and a number field for one value. Double-clicking the slider or the label restores
+/// `default`.
 pub(super) fn slider_row(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -148,7 +149,7 @@ fn parse(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parser for the text of a number field. Remembers any text that is not a number within the range.
+/// Parser for the text of a number field. Remembers the last text that was not a number within the range.
 struct RangeParser {
     low: f64,
     high: f64,

@@ -26,9 +26,9 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 const LOW: f32 = 500.0;
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
-/// Tooltip for the legend of the colour `error`.
+/// Tooltip for the legend shown while colours represent force errors.
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
-/// Size of the colours in the legend of the colour `error`, in points.
+/// Size of the colour bar in the legend for force errors, in points.
 const LEGEND: egui::Vec2 = egui::vec2(160.0, 10.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
@@ -102,7 +102,8 @@ impl Fold {
     }
 }
 
-/// Returns a window at the lower left of the picture, initially at most `most` points wide, that leaves room for the overlay.
+/// Returns a window at the lower left of the picture. The window leaves room for the overlay and is initially at most
+/// `most` points wide.
 pub(super) fn window_beside<'a>(
     ctx: &egui::Context,
     title: &'a str,
@@ -230,7 +231,7 @@ fn headline(
     tooltip(line, || format!("{}\n\n{}", work.help, keys::hint(&Action::ToggleNumbers)));
 }
 
-/// Formats a positive number with an SI prefix; 0 means that the number has not been measured.
+/// Formats a positive `value` with an SI prefix and its `unit`. Returns [`UNKNOWN`] for 0, which means "not measured".
 fn measured(value: f64, unit: &str) -> String {
     if value > 0.0 { format::si(value) + unit } else { UNKNOWN.to_owned() }
 }
@@ -309,7 +310,8 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Shows the scale of the colour `error`, and how many bodies have been measured; nothing with other colours.
+/// Shows the colour scale and the number of measured bodies while colours represent force errors; otherwise, shows
+/// nothing.
 fn legend(ui: &mut egui::Ui, model: &Model) {
     let Some(ErrorColours { measured, decades }) = model.stats.error_colours else { return };
     ui.add_space(6.0);

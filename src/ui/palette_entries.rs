@@ -9,7 +9,7 @@ use crate::base::{Info, Look, Opt, Params, Scale, Visitor};
 use crate::engine::{Config, Study};
 use crate::modes::MODES;
 
-/// Search synonyms: typing a word of a pair's second text also finds entries that contain the first text.
+/// Search synonyms, as pairs of texts. Typing a word of the second text also finds entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),

@@ -43,7 +43,8 @@ pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
-/// Formats the number at an axis mark with enough digits to tell adjacent marks apart, or `None` if it is too long.
+/// Returns the number at an axis mark as text, with enough digits to tell adjacent marks apart; `None` if the text would
+/// be too long.
 fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
     let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{value:.places$}");

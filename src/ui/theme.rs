@@ -90,7 +90,8 @@ pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
-/// Returns the colours for the counts of opened cells, of taken cells, and of pairs: text in the hues of `shaders/cells.vert`.
+/// Returns the text colours for the counts of opened cells, taken cells and pairs. Their hues match the drawn cells (see
+/// `shaders/cells.vert`).
 pub(super) fn of_cells(ui: &egui::Ui) -> [Color32; 3] {
     let colours = of(ui);
     [colours.warning, colours.accent, colours.strong]

@@ -180,7 +180,8 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// Shows chips for `auto` (`chosen` is `None`) and for options (value, name, tooltip). Returns whether one was chosen.
+/// Shows chips for `auto` and for `options` (value, name, tooltip). Stores the choice in `chosen`, where `None` means
+/// `auto`. Returns whether the user made a choice.
 pub(super) fn auto_row<T: Copy + PartialEq>(
     ui: &mut egui::Ui,
     out: &mut Collector,

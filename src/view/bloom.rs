@@ -19,7 +19,8 @@ pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
     up: Program,
-    /// Whether the picture is drawn on a CPU. The largest downscaled picture, which costs most, is then left out.
+    /// Whether the picture is drawn on a CPU. If so, the bloom skips the largest downscaled picture, which takes the
+    /// most time.
     is_software: bool,
     /// Downscaled pictures, largest first; empty until a bloom is computed.
     levels: Vec<Texture2d>,

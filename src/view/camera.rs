@@ -24,7 +24,8 @@ pub struct Camera {
     pub distance: f32,
     /// Vertical field of view in radians.
     pub fov: f32,
-    /// Distance last chosen by [`Camera::frame_all`]. Sprites are larger at shorter distances and smaller at longer ones.
+    /// Distance last chosen by [`Camera::frame_all`]. Sprites are enlarged when the camera is closer than this
+    /// distance, and reduced when it is farther away.
     pub home: f32,
 }
 
@@ -49,8 +50,8 @@ impl Camera {
         }
     }
 
-    /// Returns the camera with which a scene opens: in the direction that `scene` sets, or else in the default direction.
-    /// The camera does not frame the bodies yet; see [`Camera::frame_scene`].
+    /// Returns the camera for opening a scene. It looks in the direction that `scene` sets, or else in the default
+    /// direction. The camera does not frame the bodies yet; see [`Camera::frame_scene`].
     pub fn opening(scene: &Partial<SceneCamera>, shape: Shape) -> Self {
         let camera = Self::facing(shape);
         if scene.is_empty() {
@@ -66,8 +67,8 @@ impl Camera {
         }
     }
 
-    /// Frames the bodies as [`Camera::frame_all`] does, then zooms and shifts the target as `scene` says. Returns the
-    /// camera as it framed the bodies, before the zoom and the shift.
+    /// Frames the bodies like [`Camera::frame_all`], then zooms and shifts the target as `scene` specifies. Returns the
+    /// camera as it was before the zoom and the shift.
     pub fn frame_scene(&mut self, scene: &Partial<SceneCamera>, points: &Points, aspect: f32) -> Self {
         self.frame_all(points, aspect);
         let (framed, place) = (self.clone(), scene.complete());
@@ -76,8 +77,8 @@ impl Camera {
         framed
     }
 
-    /// Returns the settings with which a scene opens in this view. `framed` is the camera as it last framed the bodies of
-    /// the scene. `points` are the bodies now; they determine how the distance that frames them depends on the direction.
+    /// Returns the scene settings that reproduce this view. `framed` is the camera as it last framed the scene's bodies.
+    /// `points` are the current bodies, which determine how the framing distance depends on the viewing direction.
     pub fn to_scene(&self, framed: &Self, points: &Points, aspect: f32) -> SceneCamera {
         let fitting = |camera: &Self| {
             let mut all = camera.clone();
@@ -152,7 +153,8 @@ impl Camera {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance by `factor`, and keeps the point under the `cursor` at the target's distance in place.
+    /// Multiplies the distance to the target by `factor`. The point under the `cursor`, at the target's distance, stays in
+    /// place.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -220,7 +222,8 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the vector from the target to the point of its screen-parallel plane shown at `(x, y)` viewport heights.
+    /// Returns the vector from the target to a point in the plane through the target that is parallel to the screen. The
+    /// point is shown at `(x, y)` viewport heights.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)

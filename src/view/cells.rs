@@ -14,7 +14,7 @@ use super::fill::pixels;
 use super::opengl::{OVER, graphics, scale, source};
 use crate::base::{Corners, Result, cells};
 
-/// Half the width of a line in pixels, for a picture of the height `opengl::REFERENCE_HEIGHT`.
+/// Half the width of a line, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.
 const WIDTH: f32 = 0.6;
 const EDGES: u16 = 12;
 
@@ -49,7 +49,7 @@ impl Cells {
         Ok(Self { context: context.clone(), program, corners, boxes: None, counts: [0; 3] })
     }
 
-    /// Replaces the boxes; `None` removes them.
+    /// Replaces the boxes with those of `cells`; `None` removes all boxes.
     pub(super) fn upload(&mut self, cells: Option<&cells::Cells>) -> Result<()> {
         let roles = cells.map_or([&[][..]; 3], |cells| [&cells.level, &cells.opened, &cells.taken]);
         self.counts = roles.map(<[Corners]>::len);

@@ -30,8 +30,9 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Fraction of the way to a new value that each end of the colour map moves per upload: a large one outwards, so that
-/// new values soon fit, and a small one inwards, so that colours stay steady while bodies come and go.
+/// Fraction of the way to its new value that an end of the colour range moves per upload. The first fraction applies if
+/// the end moves outwards, so that new values soon fit. The second applies if it moves inwards, so that colours stay
+/// steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
 /// Minimum number of bodies at which several threads share the copying. One thread does not saturate the memory bandwidth: on
@@ -68,7 +69,8 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If `alike` is set, the colour range moves smoothly to `value_range`; otherwise it jumps.
+    /// Replaces the bodies. If `alike` is true and the number of bodies is unchanged, the colour range moves smoothly to
+    /// `value_range`; otherwise it jumps.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {

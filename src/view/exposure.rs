@@ -52,7 +52,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Returns a 1×1 texture that holds the weighted sum of log luminance and the sum of the weights.
+    /// Returns the measurement: a 1×1 texture that holds the weighted sum of log luminance and the sum of the weights.
     pub(super) fn measured(&self) -> &Texture2d {
         &self.levels[self.levels.len() - 1]
     }

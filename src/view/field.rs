@@ -29,7 +29,8 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the flow's image. If `alike` is set, the colour range moves smoothly to a new one; otherwise it jumps.
+    /// Replaces the flow's image. If `alike` is true and the image's size and kind are unchanged, the colour range moves
+    /// smoothly to the new range; otherwise it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {

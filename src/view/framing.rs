@@ -10,13 +10,14 @@ const SHARE: f64 = 0.9;
 const REACH: f64 = 1.15;
 /// Factor by which the camera distance grows to leave a margin around the bodies.
 const MARGIN: f64 = 1.05;
-/// Maximum number of bodies that framing considers; if there are more, it takes a sample.
+/// Maximum number of bodies used to frame the scene. If there are more, [`Frame::fit`] uses a sample.
 const SAMPLE: usize = 16_384;
 
-/// Maximum number of bodies that [`middle`] considers; if there are more, it takes a sample.
+/// Maximum number of bodies that [`middle`] considers. If there are more, the function uses a sample.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Returns the planet's position, or else the centre of mass, ignoring escaping bodies; `None` for a flow or an empty scene.
+/// Returns the planet's position or, without a planet, the bodies' centre of mass, ignoring escaping bodies. Returns
+/// `None` for a flow or an empty scene.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -97,7 +98,8 @@ struct Placed {
 }
 
 impl Placed {
-    /// Converts a body, unless it is hidden or not finite. Balls get equal weights, because their masses are unknown.
+    /// Converts a body; returns `None` if the body is hidden or its position is not finite. Balls get equal weights,
+    /// because their masses are unknown.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
@@ -109,7 +111,8 @@ impl Placed {
     }
 }
 
-/// Returns the centre of mass of the bodies nearest to the median position. Escaping bodies do not affect it.
+/// Returns the centre of mass of the bodies nearest to the median position, so that escaping bodies do not affect it;
+/// `None` if there are no bodies.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {

@@ -50,7 +50,8 @@ impl Grid {
     }
 }
 
-/// Returns the ends, in pixels, of the z axis from `reach` below to `reach` above the origin, clipped just in front of the eye.
+/// Returns the ends of the drawn z axis, in pixels. The axis extends from `reach` below to `reach` above the origin,
+/// and is clipped just in front of the eye.
 fn upright(camera: &Camera, size: Vec2, reach: f32) -> [f32; 4] {
     let matrix = camera.view_projection(size.x / size.y);
     let [top, foot] = [1.0, -1.0].map(|side| matrix * (Vec3::Z * side * reach).extend(1.0));

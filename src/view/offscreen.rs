@@ -64,10 +64,11 @@ impl Canvas {
         Ok(Self { context: context.clone(), texture })
     }
 
-    /// Calls `draw` with the canvas as a surface, which still holds the previous picture, and returns the new picture.
+    /// Calls `draw` with the canvas as a surface, and returns the new picture. The surface still holds the previous
+    /// picture.
     ///
     /// # Errors
-    /// Returns the error of `draw`, or [`Error::Graphics`].
+    /// Returns the error of `draw`, or [`Error::Graphics`] if OpenGL fails.
     pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
         self.render_raw(draw).map(RawPicture::into_picture)
     }

@@ -29,7 +29,8 @@ pub fn is_software(context: &Context) -> bool {
     ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name))
 }
 
-/// Returns a function that converts glium and glutin errors; `what` names the operation, such as "draw the bodies".
+/// Returns a function that converts a glium or glutin error to [`Error::Graphics`]. `what` names the operation, such as
+/// "draw the bodies".
 pub(super) fn graphics<E: Display>(what: &str) -> impl FnOnce(E) -> Error {
     move |reason| Error::Graphics(format!("OpenGL: cannot {what}: {reason}"))
 }
@@ -39,7 +40,7 @@ pub(super) const fn blending(source: Factor, destination: Factor) -> BlendingFun
     BlendingFunction::Addition { source, destination }
 }
 
-/// Returns additive blending with the same two factors for colour and alpha.
+/// Returns additive blending that uses these factors for both colour and alpha.
 const fn blend(source: Factor, destination: Factor) -> Blend {
     let both = blending(source, destination);
     Blend { color: both, alpha: both, constant_value: (0.0, 0.0, 0.0, 0.0) }

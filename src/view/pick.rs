@@ -24,7 +24,7 @@ impl Camera {
         }
     }
 
-    /// Returns the point under the `cursor` in the target's plane, the plane through the target that faces the eye.
+    /// Returns the point under the `cursor` in the plane through the target that is parallel to the screen.
     pub fn on_plane(&self, cursor: [f32; 2]) -> Vec3 {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
@@ -56,7 +56,7 @@ impl Camera {
     }
 }
 
-/// Returns whether a planet of radius `planet` at the origin hides `place` from the `eye`.
+/// Returns whether a planet of radius `planet` at the origin hides the point `place` from the `eye`.
 fn hides(planet: f32, eye: Vec3, place: Vec3) -> bool {
     let way = place - eye;
     // Fraction of the line, 0 to 1, at which the line is nearest to the planet's centre.

@@ -90,9 +90,9 @@ impl View {
         self.colours = None;
     }
 
-    /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of [`Points::values`]. The
-    /// colour map follows this range smoothly, so that colours do not flicker. It jumps to the range if the number of bodies,
-    /// the kind of shape or the meaning of the colours changes.
+    /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of [`Points::values`].
+    /// The colour map follows this range smoothly, so that colours do not flicker. It jumps to the range if the number
+    /// of bodies, the kind of shape or the meaning of the colours changes, or if the colours show measured errors.
     ///
     /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure the drawing time,
     /// call `Context::finish` afterwards.

@@ -34,7 +34,8 @@ impl Stars {
         Ok(Self { program: source!("stars").compile(context)?, all })
     }
 
-    /// Adds the light of the stars to `surface`. See `shaders/stars.frag` for `covers`, and `opengl::scale` for `scale`.
+    /// Adds the light of the stars to `surface`. `covers` sets the meaning of the alpha channel (see
+    /// `shaders/stars.frag`), and `scale` comes from `opengl::scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

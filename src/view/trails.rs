@@ -20,7 +20,7 @@ use crate::base::{Look, Result, Shape};
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// Maximum number of segments in one trail; more segments would not look smoother.
 const MOST: usize = 96;
-/// Half the width of a trail in pixels, for a picture of the height `opengl::REFERENCE_HEIGHT`.
+/// Half the width of a trail, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.
 const WIDTH: f32 = 0.7;
 
 // SAFETY: a `Body` is four floats without padding, the layout of a texel of four floats.
@@ -115,7 +115,7 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. See `opengl::scale` for `scale`.
+    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. `scale` comes from `opengl::scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

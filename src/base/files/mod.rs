@@ -46,7 +46,8 @@ pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Ve
     }
 }
 
-/// Reads a whole file. Fails if it has more than `most` bytes or grows beyond this limit. For `what`, see [`open`].
+/// Reads a whole file. Fails if the file is larger than `most` bytes, even if it grows only during the read. Error
+/// messages call the expected content `what`.
 pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();

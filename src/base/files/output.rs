@@ -31,7 +31,8 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the file with `write`. Replaces an existing file only at the end; writes directly to pipes and devices.
+    /// Calls `write` to write the file. Replaces an existing file only at the end; writes directly to pipes and
+    /// devices.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if writing fails; in that case, an existing file is left unchanged.
@@ -53,7 +54,7 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Creates a draft, to be written in pieces or by another program. `Draft::keep` then replaces any existing file.
+    /// Creates a draft, to be written in pieces or by another program. `Draft::keep` later replaces any existing file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or if the path is a pipe or device.
@@ -87,8 +88,8 @@ impl Draft {
         self.file.file().try_clone().map_err(self.error())
     }
 
-    /// Prepares `command`, a program that will write the file, and returns the path for the program to write to. If the
-    /// file has no name yet, this path refers to the program's standard output.
+    /// Prepares `command`, which runs a program that will write the file, and returns the path to pass to the program.
+    /// If the file has no name yet, this path refers to the program's standard output.
     pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]

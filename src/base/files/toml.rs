@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 /// Maximum size of a TOML text, in bytes, without strings and comments. Parsing takes about 100 times this memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML of at most `MOST_STRUCTURE` bytes. Errors contain the byte offset, if known, and a message.
+/// Parses TOML of at most `MOST_STRUCTURE` bytes, not counting strings and comments. Errors contain the byte offset, if
+/// known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what =

@@ -34,7 +34,7 @@ parameters! {
         stars: f32 = 0.4, "Stars" [0.0..=1.0, Linear] effect(View),
         /// Draws the plane z = 0 and the axes.
         grid: bool = false, "Grid" effect(View),
-        /// Draws the cells of the variant `tree` as boxes. If a body is selected, draws the cells that its tree walk opened
+        /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that its tree walk opened
         /// (orange) and those that it took instead of their bodies (blue).
         cells: bool = false, "Tree cells" effect(View),
         /// Depth of the tree cells below the root, which has depth 0.
@@ -102,12 +102,12 @@ choice! {
 }
 
 impl Look {
-    /// Returns a look without background stars or automatic effects, so that pictures can be compared.
+    /// Returns drawing settings without background stars or automatic effects, so that pictures can be compared.
     pub fn plain() -> Self {
         Self { auto_exposure: false, bloom: BloomMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
     }
 
-    /// Returns the tree cells to draw if `body` is selected, or `None` if cells are off.
+    /// Returns which tree cells to draw when the selected body is `body`, or `None` if tree cells are turned off.
     pub fn cells_for(&self, body: Option<usize>) -> Option<CellRequest> {
         self.cells.then_some(CellRequest { depth: self.cells_depth as u32, body })
     }

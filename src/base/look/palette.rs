@@ -27,10 +27,10 @@ choice! {
 /// An sRGB colour: red, green and blue from 0 to 255.
 pub type Srgb = [u8; 3];
 
-/// Colours of the map `dusk` as `0xRRGGBB`, at equal steps of the lightness L* from 46 to 97.
+/// Colours of the `dusk` map as `0xRRGGBB`, at equal steps of the lightness L* from 46 to 97.
 const DUSK: [u32; 7] = [0x3d5afe, 0x9668f6, 0xe9708c, 0xff9350, 0xffb75a, 0xffd78a, 0xfff6dd];
 
-/// Colours of the map `ice` as `0xRRGGBB`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
+/// Colours of the `ice` map as `0xRRGGBB`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
 const ICE: [u32; 7] = [0x3d5ed7, 0x397de0, 0x3b9ce5, 0x44baeb, 0x69d5ee, 0x9febf3, 0xe7fafb];
 
 // Matplotlib's maps (Smith and van der Walt, 2015, CC0), computed with Matt Zucker's polynomials (2019, CC0) at equal

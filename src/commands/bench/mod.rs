@@ -15,7 +15,7 @@ use crate::engine::snapshot::Carried;
 use crate::engine::{Config, Engine, Snapshot, Tuned};
 use crate::modes::{ModeInfo, Variant};
 
-/// Returns the modes to measure, each with its kernel variants: the modes that have the scene of `--scene`, if given.
+/// Returns the modes to measure, each with its kernel variants. If `--scene` is given, only modes with this scene.
 fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
     let mut subjects = ladders(&args.subject)?;
     let Some(name) = &args.scene else { return Ok(subjects) };
@@ -42,7 +42,8 @@ fn snapshot(args: &Bench) -> Result<Option<Snapshot>> {
     }
 }
 
-/// Returns the configuration to measure: the scene `scene`, or else the mode's first, and the parameters `set`.
+/// Returns the configuration to measure, with the parameters in `set`. It starts from `scene` or, if the mode has no
+/// such scene, from the mode's first scene.
 fn configuration(
     scene: Option<&str>,
     set: &[String],
@@ -96,7 +97,8 @@ impl Lap {
     }
 }
 
-/// Times the engines in turn, so that changes in the machine's speed affect all equally. Calls `after` each time.
+/// Times the engines in turn, so that changes in the machine's speed affect all equally. Calls `after` after each
+/// timing.
 fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
     for _ in 0..repeats {
         for lap in &mut *laps {

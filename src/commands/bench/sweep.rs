@@ -56,7 +56,8 @@ impl Sweep {
         ))
     }
 
-    /// Returns what each measurement of `variant` adds to `--set`: a value, or nothing if it ignores the parameter.
+    /// Returns the assignment that each measurement of `variant` adds to `--set`; a single `None` if the variant
+    /// ignores the parameter.
     pub(super) fn assignments(&self, info: &ModeInfo, variant: &Variant) -> Vec<Option<String>> {
         match info.uses(variant, &self.key) {
             true => self.values.iter().map(|value| Some(format!("{}={value}", self.key))).collect(),

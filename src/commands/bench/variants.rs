@@ -26,7 +26,8 @@ use crate::ui::ChartFormat;
 /// Smallest number of bodies to measure for a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells computed for the error of more than [`LEAST_SAMPLE`] bodies, for a quarter second.
+/// Maximum number of pairs or cells to compute when measuring errors, which takes about a quarter second. The errors of
+/// at least [`LEAST_SAMPLE`] bodies or cells are always measured.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
@@ -42,7 +43,7 @@ struct Row {
     bodies: usize,
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
-    /// Value of the parameter that has several values, if the variant uses it.
+    /// Name and value of the parameter that `--set` gives several values; empty if the variant does not use it.
     set: BTreeMap<&'static str, ParamValue>,
     /// Number of simulation steps in each timed measurement.
     steps: u32,
@@ -230,7 +231,7 @@ struct Plan<'a> {
     device: &'a Device,
     /// Simulation to measure instead of a scene, if any.
     snapshot: Option<&'a Snapshot>,
-    /// Values of parameters that hold for all measurements.
+    /// Parameter assignments from `--set` that apply to all measurements.
     set: &'a [String],
     sweep: Option<&'a Sweep>,
     tuned: Tuned,
@@ -269,7 +270,7 @@ impl Plan<'_> {
         Ok(configs)
     }
 
-    /// Returns the configuration of the snapshot or the scene, with the parameters `set`.
+    /// Returns the configuration of the snapshot or, if there is none, of the scene, with the parameters in `set`.
     fn base(&self, info: &'static ModeInfo, set: &[String]) -> Result<Config> {
         let Some(snapshot) = self.snapshot else {
             return configuration(self.args.scene.as_deref(), set, info, &self.tuned);
@@ -369,7 +370,8 @@ impl Row {
         })
     }
 
-    /// Prints the row: error against speed if a parameter has several values, otherwise speed against the peak.
+    /// Prints the row: error and speed if a parameter has several values (`has_sweep`), otherwise also speed against
+    /// the peak.
     fn print(&self, has_sweep: bool) {
         let Row { mode, bodies, steps_per_second, ms_per_step, recipe, .. } = self;
         let Recipe { variant: Variant { name, .. }, work_group, .. } = recipe;

@@ -14,7 +14,7 @@ pub const EXTENSION: &str = "gravitile";
 pub struct Snapshot {
     /// Name and driver of the device that wrote the snapshot. Only this device can continue it bit-identically.
     pub device: [String; 2],
-    /// Camera of the picture as text, in the format of `Camera::to_words`; empty if no camera was stored.
+    /// Camera position as text, in the format of `Camera::to_words`; empty if no camera position was stored.
     pub view: String,
     /// Scenes in the snapshot: first the visible scene, then the suspended scenes of other modes. Never empty.
     pub runs: Vec<Run>,

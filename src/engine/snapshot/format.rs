@@ -186,7 +186,8 @@ fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
     }
 }
 
-/// Decodes a snapshot from a file of `file` bytes. The uncompressed length must not exceed `most` bytes.
+/// Decodes a snapshot from the contents of a file, which has `file` bytes. The uncompressed length must not exceed
+/// `most` bytes.
 pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Result<Snapshot> {
     let Header { crc, length, room } = Header::read(&mut input, file, most)?;
     let io = |error: std::io::Error| invalid!("the snapshot cannot be read: {error}");

@@ -122,7 +122,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Describes a list of `T` whose length must lie in the range `count`.
+    /// Describes a list whose elements have the type `T` and whose number of elements must lie in the range `count`.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
@@ -158,7 +158,7 @@ fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     list.map(|list| *list).ok_or_else(|| wrong(format!("it lacks the data {name:?}")))
 }
 
-/// Removes the lists of positions and velocities with the name prefix `prefix`, and returns them as bodies.
+/// Removes the lists of positions and velocities whose names start with `prefix`, and returns them as bodies.
 fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
@@ -220,7 +220,8 @@ impl Manifest {
         Ok(of_bodies.saturating_add(of_flows))
     }
 
-    /// Finds the scene of the list `name`. Returns the scene's index, the list's short name and its expected contents.
+    /// Finds the scene to which the list `name` belongs. Returns the index of the scene, and the short name and the
+    /// expected contents of the list.
     fn expected<'a>(&self, name: &'a str) -> Result<(usize, &'a str, Expected)> {
         let found = || {
             let (nth, list) = name.split_once('.')?;
@@ -328,7 +329,8 @@ impl RunManifest {
         }
     }
 
-    /// Returns the expected contents of `list`, or `None` if there is none. Call [`RunManifest::check_grid`] first.
+    /// Returns the expected contents of `list`, or `None` if the scene has no such list. Call
+    /// [`RunManifest::check_grid`] first.
     fn expected(&self, list: &str) -> Option<Expected> {
         let (info, size, is_flow) = (modes::find(&self.mode)?, self.size, self.grid.is_some());
         Some(match list {
@@ -355,7 +357,7 @@ impl RunManifest {
         })
     }
 
-    /// Builds the scene with its state from this manifest and `lists`.
+    /// Creates the scene, with its state, from this manifest and the numbers in `lists`.
     fn run(self, lists: &mut Lists) -> Result<Run> {
         let config = self.config(lists)?;
         let state = self.state(&config, lists)?;

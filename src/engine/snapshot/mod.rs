@@ -1,4 +1,4 @@
-//! Snapshots: files with the complete state of a simulation, which can continue exactly where it stopped.
+//! Snapshots: files with the complete state of a simulation, from which it can continue exactly where it stopped.
 
 mod contents;
 mod format;

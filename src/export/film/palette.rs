@@ -16,7 +16,8 @@ const BITS: u32 = 6;
 const AREA_EXPONENT: f32 = 0.75;
 /// Fraction of a pixel's colour error that dithering passes on. With 1, small errors would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Amount added to the brightness (0 to 255) that weights a shade, so that large dark areas keep some palette colours.
+/// Amount added to the brightness (0 to 255) of a shade when its weight is computed, so that large dark areas keep some
+/// palette colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture with a palette of at most 256 colours.
@@ -64,7 +65,7 @@ fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
 
-/// Groups the colours of a picture into weighted shades. Brightness and, less than linearly, area increase the weight.
+/// Groups the colours of a picture into weighted shades. The weight grows with brightness and, more slowly, with area.
 fn shades(picture: &RgbImage) -> Vec<Shade> {
     let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
     for pixel in picture.pixels() {
@@ -125,7 +126,7 @@ fn levels(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|level| level.round() as u8)
 }
 
-/// Returns the index of the palette colour nearest to `colour`, which is first rounded to the colour of its shade.
+/// Returns the index of the palette colour nearest to the shade (group of similar colours) that contains `colour`.
 fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     // Stretches the shade's darkest colour to the full range, so that black and white are exact.
     let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));

@@ -7,18 +7,18 @@ use crate::base::{FINITE_LIMIT, is_quarantined};
 use crate::modes::carried::{Checked, each_body, ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Name of the list that holds the radius of each body, divided by the parameter `radius`.
+/// Name of the list that holds the radius of each body, divided by the `radius` parameter.
 pub(super) const SIZES: &str = "sizes";
 /// Name of the list that holds the mass of each body, including bodies that are excluded because of non-finite values.
 pub(super) const MASSES: &str = "masses";
 /// Name of the list that holds the number of hits, deepest overlap and steps since the last hit of each body.
 pub(super) const CONTACT: &str = "contact";
-/// Name of the list that holds the smallest and the largest size. A size is a radius divided by the parameter `radius`.
+/// Name of the list that holds the smallest and the largest size. A size is a radius divided by the `radius` parameter.
 pub(super) const RADII: &str = "radii";
 /// Name of the list that holds the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Stand-in for the number of steps since the last hit of a body that has never been hit.
+/// Value stored as the number of steps since the last hit if a body has never been hit.
 pub(super) const NEVER: f32 = 1e9;
 
 /// Largest allowed relative deviation of a body's size from its expected size. Allows for a few rounding errors.
@@ -80,7 +80,7 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Checks the stored smallest and largest size, from which the variant `grid` derives the width of its cells. The range
+/// Checks the stored smallest and largest size, from which the `grid` variant derives the width of its cells. The range
 /// must include the sizes of all bodies; it may be wider because bodies may have been excluded since.
 fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;

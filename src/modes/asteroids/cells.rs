@@ -1,4 +1,5 @@
-//! Solver of the variant `grid`: sorts bodies into cells, hashed to buckets, and tests only neighbouring cells.
+//! Solver of the `grid` variant: sorts bodies into cells, stores the cells in hash buckets, and tests only neighbouring
+//! cells.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
 /// Width of a cell divided by the largest diameter: above 1, so that rounding cannot separate touching bodies.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item of the collision kernels, in equivalent tests of a pair of bodies.
+/// Approximate cost of a work-item of the collision kernels, as an equivalent number of pair tests.
 const COST: f64 = 64.0;
 
 pub(super) struct Cells {
@@ -122,7 +123,8 @@ impl Solver for Cells {
     }
 }
 
-/// Returns bucket strides along y and z that give any 3 × 3 × 3 cells different buckets, of which there are 2ⁿ ≥ 1024.
+/// Returns bucket strides along y and z for which the 27 cells of any 3 × 3 × 3 block have different buckets. The
+/// number of buckets is a power of two of at least 1024.
 fn strides(buckets: u32) -> [u32; 2] {
     let differ = |[p, q]: [u32; 2]| {
         let bucket =

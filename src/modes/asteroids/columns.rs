@@ -1,4 +1,4 @@
-//! Solver of the variant `vector`: runs the kernels of `kernels/asteroids/vector.cl`.
+//! Solver of the `vector` variant: runs the kernels of `kernels/asteroids/vector.cl`.
 
 use std::ops::Range;
 

@@ -11,7 +11,7 @@ type Vector = glam::DVec3;
 
 /// Largest overlap, in units of g·dt², that a resting contact may keep in order to carry a load.
 const CARRIED: f64 = 50.0;
-/// Mass ratio above which the heavier body can take part in any number of impacts in one step.
+/// Mass ratio from which the heavier body can take part in any number of impacts in one step.
 const HEAVIER: f64 = 16.0;
 /// Relative distance from a threshold below which f32 and f64 may decide a comparison differently.
 const DOUBT: f64 = 1e-5;
@@ -188,13 +188,15 @@ impl<T: Copy + Into<f64>> Step<T> {
         partner.map_or(f64::INFINITY, |j| self.body(j).2)
     }
 
-    /// Returns whether body `i` is at least 16 times lighter than `partner`, which then accepts every impact with it.
+    /// Returns whether the mass of `partner` is at least 16 times that of body `i`. Such a partner accepts every impact
+    /// with the body.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
     }
 
-    /// Returns the contact counts and the fastest impact of body `i`, computed at the first call for the body.
+    /// Returns the contact counts and the fastest impact of body `i`. The first call for a body computes and caches
+    /// them.
     fn role(&self, i: usize) -> Role {
         if let Some(role) = self.roles.borrow().get(&i) {
             return *role;
@@ -228,7 +230,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         role
     }
 
-    /// Returns whether body `i` accepts an impact: `partner` is much lighter, or the impact is the fastest of `i`.
+    /// Returns whether body `i` accepts an impact with `partner`: it does if the partner is much lighter, or if the
+    /// impact is the body's fastest.
     fn consents(&self, i: usize, partner: Partner) -> bool {
         let is_heavy = partner.is_some_and(|j| self.is_light(j, Some(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
@@ -245,7 +248,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// Returns the share of a contact's effect on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), with C = `own` and `other`.
+    /// Returns the share of a contact's effect on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), where C_i is `own` and C_j
+    /// is `other`.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
             (_, f64::INFINITY) => 1.0 / own,
@@ -421,7 +425,7 @@ pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector
     (Vector::new(x, y, z), Vector::new(vx, vy, vz), m)
 }
 
-/// Returns the radius of each body divided by the parameter `radius`: ∛(m / mean m), or 1 if no body has mass.
+/// Returns the radius of each body divided by the `radius` parameter: ∛(m / mean m), or 1 if no body has mass.
 pub(super) fn unit_radii(masses: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (sum, count) = masses.clone().fold((0.0, 0.0), |(sum, count), m| (sum + m, count + 1.0));
     masses.map(|m| if sum > 0.0 { (m * count / sum).cbrt() } else { 1.0 }).collect()

@@ -1,5 +1,5 @@
 //! Divides a simulation of asteroids among devices. Each device stores all bodies and advances its share of them; then
-//! the devices exchange positions and velocities. The variant `grid` runs on one device only, because sorting all
+//! the devices exchange positions and velocities. The `grid` variant runs on one device only, because sorting all
 //! bodies takes nearly as long as testing them.
 
 use std::ops::Range;

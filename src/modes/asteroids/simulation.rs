@@ -48,7 +48,7 @@ pub(super) struct AsteroidSimulation {
     /// Index of the group in which each body started, used to colour bodies by origin.
     origin: Buffer<f32>,
     packed: PackedPoints,
-    /// Smallest positive radius and largest radius of the bodies, each divided by the parameter `radius`.
+    /// Smallest positive radius and largest radius of the bodies, each divided by the `radius` parameter.
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
@@ -166,7 +166,7 @@ impl AsteroidSimulation {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
-    /// Returns the parameters, with the time step of one substep of the current (or, between steps, the last) step.
+    /// Returns the parameters of the last substep of the current step or, between steps, of the previous step.
     fn substep(&self) -> Asteroids {
         self.params.substep(self.substeps)
     }
@@ -209,7 +209,8 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns the reading of `reach`, the largest displacement in a substep in radii. Warns if it is too large.
+    /// Returns a reading that shows `reach`, the largest displacement of a body in a substep, in radii. The reading has
+    /// a warning if `reach` is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -236,7 +237,7 @@ impl AsteroidSimulation {
 }
 
 /// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, in the layout of `kernels/asteroids/contact.cl`.
-/// ρ is the radius divided by the parameter `radius`, or NaN for bodies with non-finite values.
+/// ρ is the radius divided by the `radius` parameter, or NaN for bodies with non-finite values.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
     let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {

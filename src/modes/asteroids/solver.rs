@@ -17,7 +17,7 @@ pub(super) trait Solver {
         recipe.items(assignment.own.start)..recipe.items(assignment.own.end)
     }
 
-    /// Queues work-items from the start of `range` without waiting. Returns the first that is not queued yet.
+    /// Queues the next work-items of `range` without waiting. Returns the first work-item that is not queued yet.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
     /// Returns the name of the kernel that runs the second pass of a step.
@@ -36,7 +36,7 @@ pub(super) struct ContactPass<'a> {
     pub bodies: usize,
     /// Coefficients of the contact law, in the layout of `kernels/asteroids/contact.cl`.
     pub coefficients: Arg<'static>,
-    /// Radius of a body of mean mass (the parameter `radius`).
+    /// Radius of a body of mean mass (the `radius` parameter).
     pub radius: f32,
     /// Radius of the largest body.
     pub largest: f32,
@@ -79,7 +79,7 @@ impl SecondPass {
     const PARTNERS: usize = 16;
     /// Device memory for the buffers `roles` and `partners`, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
-    /// Approximate cost of the second pass per body, in equivalent tests of a pair of bodies.
+    /// Approximate cost of the second pass per body, as an equivalent number of pair tests.
     pub(super) const COST: f64 = 16.0;
 
     /// Returns the preprocessor macros with which the kernels of both passes are compiled.
@@ -125,7 +125,8 @@ impl Advance {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next part of a pass and returns where it ends. `cost` is the cost of a work-item, in pairs to test.
+    /// Queues the next part of a pass and returns the end of that part. `cost` is the cost of a work-item, in pairs to
+    /// test.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,

@@ -20,7 +20,7 @@ const LAYER: f64 = 1.0 / 200.0;
 /// Result of measuring the bodies' speeds, from which the number of substeps is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
-    /// Largest ratio of a body's speed to its radius, with what gravity may add until the next measurement.
+    /// Largest ratio of a body's speed to its radius, including speed that gravity may add before the next measurement.
     pub rate: f64,
     /// Whether a body touches the planet or might touch it before the next measurement takes effect.
     pub lands: bool,
@@ -92,7 +92,8 @@ impl<M> Schedule<M> {
         [&own[..], &measured, &params.divided_by()].concat()
     }
 
-    /// Restores a schedule from its list, or a new one if the parameters differ; `None` if the list is not valid.
+    /// Restores a schedule from its list. Returns a new schedule if the parameters differ, or `None` if the list is
+    /// invalid.
     pub(super) fn from_list(
         list: &[f32],
         params: &Asteroids,

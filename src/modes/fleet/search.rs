@@ -8,9 +8,10 @@ use super::shares::Speeds;
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
 /// Number of bursts of steps that a search first runs on all devices, to measure the speed of each.
 const WARM: u32 = 4;
-/// Number of measured bursts for each number of devices. The fastest counts, because shares settle in the first.
+/// Number of bursts of steps measured for each number of devices. Only the fastest burst counts, because the shares of
+/// the work still change during the first.
 const TRIES: u32 = 3;
-/// Ratio of a predicted step time to the shortest measured one above which a number of devices is not tried.
+/// Multiple of the shortest measured step time. Numbers of devices with a longer predicted step time are not tried.
 const HOPELESS: f64 = 1.25;
 /// More devices are used only if the step time falls below this fraction of the step time with fewer devices.
 const GAIN: f64 = 0.98;
@@ -21,7 +22,7 @@ pub(super) struct Search {
     phase: Phase,
     /// Indices of the devices to choose from.
     participants: Vec<usize>,
-    /// Each number of devices tried so far, with the shortest time measured for a pass over all work, in seconds.
+    /// Numbers of devices tried so far, each with the shortest measured time of a pass over all work, in seconds.
     seen: Vec<(usize, f64)>,
 }
 
@@ -58,7 +59,8 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that the devices in use took `seconds` for all work. Returns the devices to use next if they change.
+    /// Records that the devices in use took `seconds` for all work. Returns the devices to use next, or `None` to keep
+    /// the current ones.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, plan: &Plan) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
@@ -91,7 +93,7 @@ impl Search {
         }
     }
 
-    /// Returns the devices to try next. If none is left to try, ends the search and returns the fastest set of devices.
+    /// Returns the set of devices to try next. If no set is left to try, ends the search and returns the fastest set.
     fn next(&mut self, speeds: &Speeds, plan: &Plan) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
@@ -120,8 +122,8 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Simulates a search among devices of known speeds, in which a pass on a number of devices takes the time that
-    /// `seconds` returns. Returns the number of devices chosen.
+    /// Runs a search among `devices` devices with known speeds. `seconds` returns the time of a pass on given devices.
+    /// Returns the number of devices that the search chooses.
     fn chosen(
         known: &Speeds,
         devices: usize,
@@ -141,7 +143,8 @@ mod tests {
 
     const UNITS: usize = 1_000_000;
 
-    /// Returns the number of devices that a search chooses if exchanges between devices take `exchange` seconds.
+    /// Returns the number of devices that a search chooses if the devices have the given speeds and data exchange takes
+    /// `exchange` seconds.
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let known = Speeds::guess(speeds.to_vec());
         chosen(&known, speeds.len(), false, |participants| {

@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     pub grain: Option<usize>,
     /// Number of neighbouring grid rows that a device needs on each side of its own rows.
     pub edge: usize,
-    /// Granularity of split bursts: every part except the last has a multiple of this number of steps.
+    /// Granularity at which bursts are split: every part except the last has a multiple of this number of steps.
     pub cut: u32,
     /// Whether each device also does work that does not depend on its share, such as building a whole tree. The measured
     /// speeds then do not predict how fast fewer devices would be.
@@ -66,7 +66,7 @@ pub(crate) enum Traffic<'a> {
     ToFirst(Rows<'a>),
     /// The devices exchange no data.
     Nothing,
-    /// Each device receives partial sums for its own bodies from all others, `stride` bodies apart in `into`.
+    /// Each device receives the others' partial sums for its own bodies. They lie `stride` bodies apart in `into`.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
@@ -116,7 +116,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Queues work of the current stage until the device has enough. Returns whether the whole stage has been queued.
+    /// Queues work of the current stage until the queue is full. Returns whether the whole stage has been queued.
     fn feed(&mut self) -> Result<bool> {
         let Cursor { stage, assignment, mut items, .. } = self.cursor().clone();
         while !items.is_empty() && !self.lane().is_full() {
@@ -126,7 +126,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(items.is_empty())
     }
 
-    /// Moves the cursor to the next stage. After the last stage, ends the pass and moves the cursor to the next pass.
+    /// Moves the cursor to the next stage. After the last stage, completes the pass and moves on to the next pass.
     fn end_stage(&mut self) -> Result<()> {
         let next = self.cursor().stage + 1;
         let is_last = next == self.stages();
@@ -182,7 +182,7 @@ pub(crate) trait SharedSimulation: Simulation {
     }
 }
 
-/// Purpose for which data is gathered from the devices. Each purpose also requires the data of the previous ones.
+/// Purpose for which data is gathered from the devices. Each purpose also requires the data of those listed before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     /// To draw the bodies or the flow.

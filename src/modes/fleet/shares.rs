@@ -42,7 +42,8 @@ impl Speeds {
         order
     }
 
-    /// Returns the numbers of devices to try: powers of two, all, and those before a much slower device in `order`.
+    /// Returns the numbers of devices to try: powers of two, the number of all devices, and numbers after which the
+    /// next device in `order` is much slower.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]

@@ -12,7 +12,7 @@ pub(super) const SERIES: usize = 1 << 20;
 pub(super) const TRACERS: &str = "tracers";
 /// Name of the list that holds the mean speed of the fluid after each step of the last burst.
 pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
-/// Name of the list that holds the packed 16-bit cells of the variant `half`; only old snapshots contain it.
+/// Name of the list that holds the packed 16-bit cells of the `half` variant; only old snapshots contain it.
 pub(super) const HALVES: &str = "halves";
 
 pub(super) const CARRIES: &[CarriedList] = &[

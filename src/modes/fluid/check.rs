@@ -1,4 +1,4 @@
-//! Initial states of the fluid for the command `check`.
+//! Initial states of the fluid for the `check` command.
 
 use std::f64::consts::TAU;
 
@@ -42,7 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
 }
 
 /// Returns combinations of drive and collision operator: all if `every` is set, otherwise only the main ones, in which
-/// each operator occurs once. The flag marks the main ones. Without tracers, because `check` does not compare them.
+/// each operator occurs once. The returned flag marks the main combinations. All combinations are without tracers,
+/// because `check` does not compare tracers.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [

@@ -22,10 +22,12 @@ pub(super) enum Layout {
     Haloed,
 }
 
-/// Number of ghost columns before each row and minimum number after it. The maximum vector width keeps rows aligned.
+/// Number of ghost columns before each row, and minimum number after it. It is the maximum vector width, so that rows
+/// stay aligned.
 const GHOST: usize = 16;
 
-/// Factor by which deviations, as fractions of the rest density, are scaled before they are rounded to 16 bits.
+/// Factor by which the populations' deviations, as fractions of the rest density, are scaled before they are rounded to
+/// 16 bits.
 const FINENESS: f32 = 32768.0;
 
 /// Size of a grid and its layout in device memory.

@@ -182,7 +182,8 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the mean speeds of the last burst, and the tracers, because building a simulation would move them.
+    /// Returns the mean speeds of the last burst and the positions of the tracers. The positions are stored because
+    /// building a simulation moves the tracers.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.series()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();

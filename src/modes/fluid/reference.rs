@@ -31,7 +31,8 @@ impl Fluid {
         speeds / flow.walls.free() as f64
     }
 
-    /// Adds density·accel·w·direction_x to the populations of free cells in the driven rows, if all stay positive.
+    /// Adds density·accel·w·direction_x to the populations of the free cells in the driven rows. Skips a cell if one of
+    /// its populations would not stay positive.
     fn push(&self, flow: &mut Flow<f64>) {
         let by = f64::from(self.density) * f64::from(self.accel);
         let (first, rows) = self.driven_rows(flow.walls.ny);

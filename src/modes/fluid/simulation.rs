@@ -15,7 +15,7 @@ const MEASURE: KernelSource = source!("fluid/measure.cl");
 pub(super) const MOVE_STEPS: u32 = 16;
 /// Maximum number of steps between two runs of the kernel that adds up the work-groups' sums of speeds.
 const SUMMED_STEPS: usize = 1024;
-/// Maximum length of the buffer `sums` (one sum of speeds per work-group and step), unless one step needs more.
+/// Maximum length of the `sums` buffer (one sum of speeds per work-group and step), unless one step needs more.
 const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the work-groups' sums of speeds.
 const SUM_GROUP: usize = 256;
@@ -37,13 +37,13 @@ pub struct FluidSimulation {
     pub(super) carry: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// Populations of the cells before and after the next step. The buffers are swapped after each step. In the variant
-    /// `split`, the second buffer instead holds the populations that have arrived from neighbouring cells.
+    /// Populations of the cells before and after the next step. The buffers are swapped after each step. In the `split`
+    /// variant, the second buffer instead holds the populations that have arrived from neighbouring cells.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
     /// Sum of the speeds |u| of the cells in each work-group, for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
-    /// Mean speed |u| after each step: of this burst, and of the previous one, which may still be copied to the host.
+    /// Mean speeds |u| after each step, for the current burst and for the previous one, which may still be in transfer.
     pub(super) series: [Buffer<f32>; 2],
     /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell as of the last update; all zero for solid cells.
     pub(super) field: Buffer<[f32; 4]>,

@@ -49,7 +49,7 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Defaults of the variants. A work-group sums the speeds of a rectangle of cells in local memory, a float each.
+/// Default values of the fluid variants' fields. A work-group sums speeds in local memory, with a float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),

@@ -10,14 +10,15 @@ use crate::compute::{Arg, Device, Kernel, Lane, Pass};
 use crate::modes::carried::list;
 use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
-/// Solver that uses a single kernel to sum the forces of all pairs of bodies and to take the step.
+/// Solver that uses a single kernel to sum the forces of all pairs of bodies and to advance the bodies.
 pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
     /// Number of bodies in a unit of work: a common multiple of the bodies per work-group on each device.
     grain: usize,
-    /// Common mass of all bodies that have mass, if the kernel sums forces for unit masses and multiplies afterwards.
+    /// Common mass of all bodies that have mass, by which the kernel multiplies its sums; `None` if the kernel uses
+    /// each body's own mass.
     common_mass: Option<f32>,
 }
 
@@ -67,7 +68,7 @@ impl Solver for AllPairs {
     }
 }
 
-/// Returns the common mass of all bodies that have mass, or `None` if their masses differ.
+/// Returns the common mass of all bodies that have mass, or `None` if their masses differ or no body has mass.
 fn common_mass(bodies: &Bodies) -> Option<f32> {
     let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
     let first = masses.next()?;

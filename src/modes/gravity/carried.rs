@@ -59,8 +59,8 @@ pub(super) const CARRIES: &[CarriedList] = &[
 /// Name of the list of acceleration magnitudes, one per body, divided by G. They set the error limits of the tree.
 pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
-/// Name of the list of the low parts (rounding errors) of all positions, then of all velocities, if `compensated` is
-/// on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
+/// Name of the list of low parts (rounding errors): those of all positions, then those of all velocities. The list
+/// exists if `compensated` is on. Each low part has four numbers, as in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
 /// Updates the low parts (rounding errors) after an edit. A velocity that the user set has no low part.
@@ -82,8 +82,8 @@ pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, aft
     Ok(())
 }
 
-/// Checks that low parts of positions are rounding errors, too small to change the position when added, and that those
-/// of velocities are finite. After an edit or due to decay, a velocity may be smaller than its low part.
+/// Checks that the low parts of positions are too small to change the positions when added, and that the low parts of
+/// velocities are finite. After an edit or due to decay, a velocity may be smaller than its low part.
 fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> Checked {
     let (places, velocities) = low.split_at(bodies.len());
     let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);

@@ -1,4 +1,4 @@
-//! Solver of the variant `mutual`, which uses Newton's third law to evaluate each pair only once. Bodies form blocks,
+//! Solver of the `mutual` variant, which uses Newton's third law to evaluate each pair only once. Bodies form blocks,
 //! and each pair of blocks forms a tile of pairs. Each tile adds its partial forces to a buffer, `slots`.
 
 use std::ops::Range;
@@ -11,8 +11,8 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of block distances (differences of block indices, modulo the number of blocks) whose partial forces are kept
-/// at once.
+/// Maximum number of block distances whose partial forces are stored at once. A block distance is the difference of two
+/// block indices, modulo the number of blocks.
 const DEPTH: usize = 64;
 /// Fraction of the device memory, as 1/`SHARE`, that partial forces may occupy; one block distance is always allowed.
 const SHARE: u64 = 16;
@@ -123,7 +123,7 @@ struct Tiles {
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
-    /// Mass that counts as 1 in the buffer `places`.
+    /// Unit of mass in the buffer `places`.
     mass_unit: f32,
 }
 
@@ -139,7 +139,8 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the number of bodies in a block: about the block size of the first recipe, and usable by every recipe.
+/// Returns the number of bodies in a block. It is close to the block size of the first recipe, and a multiple of the
+/// number of bodies that each recipe processes at a time.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
     // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
@@ -257,7 +258,7 @@ impl Sums {
         Ok(to)
     }
 
-    /// Queues the kernel that adds up the forces from all devices and ends the step for this device's own bodies.
+    /// Queues the kernel that adds up the forces from all devices and completes the step for this device's own bodies.
     fn finish(&self, lane: &mut Lane, coefficients: Arg, pass: &ForcePass) -> Result<()> {
         let (bodies, Assignment { own, of, .. }) = (self.parts.len() / 3, pass.assignment);
         let [n, first, count, others, stride] =

@@ -26,7 +26,7 @@ parameters! {
         compensated: bool = false, "Compensated" effect(Rebuild),
         /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
         accuracy: Accuracy = Accuracy::Thousandth, "Auto accuracy" effect(Rebuild),
-        /// Accuracy of the variant `tree`: largest error from one distant cell, relative to the acceleration of the bodies
+        /// Accuracy of the `tree` variant: largest error from one distant cell, relative to the acceleration of the bodies
         /// that the cell acts on. Smaller values are more accurate and slower. If `auto` chooses the tree, it takes a smaller
         /// value where Auto accuracy needs one.
         opening: f32 = OPENING, "Opening" [1e-5..=0.1, Log],
@@ -80,7 +80,7 @@ choice! {
     }
 }
 
-/// Default of the parameter `opening`.
+/// Default value of the `opening` parameter.
 const OPENING: f32 = 0.004;
 
 choice! {
@@ -96,7 +96,8 @@ choice! {
 }
 
 impl Accuracy {
-    /// Returns the largest `opening` with small enough errors in the built-in scenes, or `None` if there is none.
+    /// Returns the largest `opening` whose errors in the built-in scenes are small enough; `None` for
+    /// [`Accuracy::Exact`].
     pub(super) fn max_opening(self) -> Option<f32> {
         match self {
             Self::Exact => None,
@@ -107,8 +108,8 @@ impl Accuracy {
 }
 
 impl Gravity {
-    /// Returns the usual force error of a method whose usual error is `at_default` with the default `opening`, and grows
-    /// as a power of `opening`.
+    /// Returns the usual force error of a method with the current `opening`. The error is `at_default` with the default
+    /// `opening`, and is proportional to `opening` raised to `power`.
     pub(super) fn usual_error(&self, (at_default, power): (f64, f64)) -> f64 {
         at_default * f64::from(self.opening / OPENING).powf(power)
     }
@@ -127,7 +128,7 @@ choice! {
         Origin = "origin",
         /// Height of each body above the plane z = 0.
         Height = "height",
-        /// Number of bodies and cells that act on each body. It differs between bodies only with the variant `tree`.
+        /// Number of bodies and cells that act on each body. It differs between bodies only with the `tree` variant.
         Cost = "cost",
         // The kernel `pack` cannot know the errors: see `BodyErrors`.
         /// Relative error of the force on each body, |δa|/|a|, compared with a sum over all bodies in double precision, on a

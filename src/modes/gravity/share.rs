@@ -1,4 +1,5 @@
-//! Divides a gravity simulation among devices. Each has the positions of all bodies and evaluates part of the forces.
+//! Divides a gravity simulation among devices. Each device has the positions of all bodies and evaluates part of the
+//! forces.
 
 use std::ops::Range;
 
@@ -15,12 +16,12 @@ impl GravitySimulation {
         self.step_of(self.burst.pass).0
     }
 
-    /// Returns the rows of the velocities with their rounding errors, if the parameter `compensated` is on.
+    /// Returns the rows of the velocity buffer, including rounding errors if the `compensated` parameter is on.
     fn velocity_rows(&self) -> Rows<'_> {
         Rows::new(&self.v, 1, planes(&self.params), self.count)
     }
 
-    /// Returns whether every device ends the step of all bodies.
+    /// Returns whether every device completes the step of all bodies.
     fn is_replicated(&self) -> bool {
         self.solver.replicated().is_some()
     }

@@ -28,11 +28,12 @@ pub(super) struct GravitySimulation {
     potential: Kernel,
     /// Positions before and after a pass over all bodies. The buffers are swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities; if the parameter `compensated` is on, followed by the rounding errors of positions and velocities.
+    /// Velocities, followed by the rounding errors of positions and velocities if the `compensated` parameter is on.
     pub(super) v: Buffer<[f32; 4]>,
-    /// Acceleration of each body, and its largest energy error in a step (`missed` in `kernels/gravity/force.cl`).
+    /// Acceleration of each body, and the body's largest energy error in any step (`missed` in
+    /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus |potential energy|, first measured with the current parameters; `None` until then.
+    /// Kinetic energy plus |potential energy| in the first measurement with the current parameters; `None` before it.
     energy_scale: Option<f64>,
     packed: PackedPoints,
     /// Gravitational potential at each body, as a double or as the sum of two floats.
@@ -67,7 +68,8 @@ pub(super) struct Burst {
     pub(super) evaluates: bool,
 }
 
-/// Relative energy error of one body in one step above which a warning about close encounters is shown.
+/// Limit for the energy error of one body in one step, as a fraction of the kinetic energy plus |potential energy|.
+/// Larger errors cause a warning about close encounters.
 const WORRYING_SHARE: f64 = 0.1;
 /// Warning text, shown when the time step is too long for a close encounter between bodies.
 const ENCOUNTER_ADVICE: &str =
@@ -101,7 +103,8 @@ impl GravitySimulation {
         })
     }
 
-    /// Creates the velocity buffer, followed by the rounding errors `low` (zeros if empty) if `compensated` is on.
+    /// Creates the velocity buffer. If `compensated` is on, appends the rounding errors `low`, or zeros if `low` is
+    /// empty.
     fn velocities(
         device: &Device,
         params: &Gravity,
@@ -114,7 +117,8 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Returns whether a pass evaluates forces (all but a drift that opens a burst), and its coefficients.
+    /// Returns whether a pass evaluates forces, and the coefficients of the pass. Only a drift at the start of a burst
+    /// does not evaluate forces.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {
@@ -180,7 +184,8 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities }.into())
     }
 
-    /// Returns the accelerations and energy errors, the solver's lists, and the rounding errors, for a snapshot.
+    /// Returns the lists to store in a snapshot: accelerations with energy errors, the solver's lists, and rounding
+    /// errors.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = self.solver.carried();
         if self.known.a_is_current {

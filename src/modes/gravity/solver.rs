@@ -10,10 +10,11 @@ use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags
 
 /// Algorithm that evaluates forces and advances bodies. Each family of kernel variants has an implementation.
 pub(super) trait Solver {
-    /// Queues the next slice of a stage's work-items `range`, without waiting. Returns the end of the slice.
+    /// Queues the next slice of the work-items in `range` for a stage, without waiting. Returns the end of the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues the kernel that computes the potential at each body, for the energy; by default from all pairs.
+    /// Queues the kernel that computes the potential at each body, to measure the energy. By default, sums over all
+    /// pairs.
     fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
         let PotentialPass { all_pairs: kernel, bodies, eps2, x, phi, .. } = *pass;
         let (args, group, cost) =
@@ -65,19 +66,19 @@ pub(super) trait Solver {
         None
     }
 
-    /// Returns the solver's data per body if every device ends the step of all bodies, so that the devices exchange only
-    /// forces; `None` if each device ends the step of its own bodies only.
+    /// Returns the solver's data per body if every device completes the step of all bodies, so that the devices
+    /// exchange only forces; `None` if each device completes the step of its own bodies only.
     fn replicated(&self) -> Option<Rows<'_>> {
         None
     }
 
-    /// Returns whether the data of [`Solver::replicated`] come from an earlier pass.
+    /// Returns whether an earlier pass has computed the data that [`Solver::replicated`] returns.
     fn has_earlier_pass(&self) -> bool {
         false
     }
 
-    /// Informs the solver whether the data of [`Solver::replicated`], received from another device, come from an earlier
-    /// pass.
+    /// Tells the solver whether the data for [`Solver::replicated`], received from another device, were computed in an
+    /// earlier pass.
     fn set_earlier_pass(&mut self, _has_earlier_pass: bool) {}
 }
 
@@ -85,7 +86,7 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// The parameter `opening`, which determines the accuracy of approximate variants.
+    /// The `opening` parameter, which determines the accuracy of approximate variants.
     pub opening: f32,
     /// Coefficients of the step that the kernel takes once it has evaluated the forces.
     pub step: Step,
@@ -110,7 +111,7 @@ pub(super) struct PotentialPass<'a> {
     pub bodies: usize,
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// The parameter `opening`, which determines the accuracy of approximate variants.
+    /// The `opening` parameter, which determines the accuracy of approximate variants.
     pub opening: f32,
     /// Positions of the bodies, and the buffer for the potentials.
     pub x: Arg<'a>,
@@ -121,7 +122,7 @@ pub(super) struct PotentialPass<'a> {
 pub(super) struct TreePass<'a> {
     /// Square of the softening length.
     pub eps2: f32,
-    /// The parameter `opening`, which determines the accuracy of approximate variants.
+    /// The `opening` parameter, which determines the accuracy of approximate variants.
     pub opening: f32,
     /// Positions of the bodies.
     pub x: Arg<'a>,
@@ -140,7 +141,7 @@ pub(super) struct Setup<'a> {
 /// Constructor of a kernel variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
-/// Builds a recipe's program. If `has_equal_masses` is set, its kernels multiply by the common mass after summing.
+/// Builds a recipe's program. If `has_equal_masses` is set, the kernels multiply sums of forces by the common mass.
 pub(super) fn program(
     device: &Device,
     recipe: Recipe,

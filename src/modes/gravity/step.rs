@@ -4,7 +4,7 @@ use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
 use crate::modes::kernels::{Define, flags, source};
 
-/// Source of the kernel functions that compute forces and end a step.
+/// Source of the kernel functions that compute forces and complete a step.
 pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
 
 /// Returns the number of `float4` values per body in the velocity buffer.
@@ -12,7 +12,7 @@ pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
 
-/// Returns the preprocessor macros for the kernels that end a step.
+/// Returns the preprocessor macros for the kernels that complete a step.
 pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
     flags(&[("COMPENSATED", params.compensated)])
 }
@@ -51,7 +51,7 @@ impl Step {
         [self.closing, self.opening, self.drift] == [0.0; 3]
     }
 
-    /// Returns the coefficients of a whole step with the integrator `euler` or `taylor`.
+    /// Returns the coefficients of a whole step with the `euler` or `taylor` integrator.
     ///
     /// `taylor` moves bodies with their old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².
     pub(super) fn whole(p: &Gravity) -> Self {

@@ -8,7 +8,7 @@ use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Number of bodies from which the variant `mutual` has enough tiles of pairs to keep a device's compute units busy.
+/// Number of bodies from which the `mutual` variant has enough tiles of pairs to keep a device's compute units busy.
 const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
@@ -21,7 +21,7 @@ variants! {
     PRIVATE = "private", ALL_PAIRS;
     /// Loads bodies into local memory once per work-group.
     TILED = "tiled", ALL_PAIRS, local_bytes: tile;
-    /// Like the variant `tiled`, with the inner loop unrolled eight times.
+    /// Like the `tiled` variant, with the inner loop unrolled eight times.
     UNROLLED = "unrolled", ALL_PAIRS, local_bytes: tile;
     /// For CPUs: 16 bodies at once, one per vector lane; fast square root.
     VECTOR = "vector", ALL_PAIRS,
@@ -74,7 +74,7 @@ fn tree_from(kind: DeviceKind, accuracy: Accuracy) -> Option<usize> {
     }
 }
 
-/// Returns the variant that `auto` selects for a device, a number of bodies and an accuracy of the forces.
+/// Returns the variant that `auto` selects for a device, a number of bodies and a required accuracy of the forces.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, accuracy: Accuracy) -> &'static Variant {
     match device.kind {
         kind if tree_from(kind, accuracy).is_some_and(|from| bodies >= from) => &TREE,
@@ -84,7 +84,7 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, accuracy: Accurac
     }
 }
 
-/// Returns the number of bodies for the tree: about as many as are computed and drawn 30 times a second.
+/// Returns a number of bodies for which the tree computes, and the view draws, about 30 steps per second.
 pub(super) fn auto_bodies(device: &DeviceInfo) -> usize {
     // An NVIDIA H200 has 132 compute units.
     let (of_a_unit, most) = match device.kind {

@@ -79,7 +79,8 @@ impl Packing {
         Self { largest, last: vec![NONE; 4 * n.next_power_of_two()], balls: Vec::with_capacity(n) }
     }
 
-    /// Calls `draw` until it returns a free position, adds a ball there, and returns the position.
+    /// Adds a ball at the first free position that `draw` returns, or at the last of `TRIES` positions if none is free.
+    /// Returns the position.
     pub(super) fn put(&mut self, radius: f64, mut draw: impl FnMut() -> [f64; 3]) -> [f64; 3] {
         let mut at = draw();
         for _ in 1..TRIES {

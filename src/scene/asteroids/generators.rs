@@ -36,8 +36,8 @@ fn at_rest(mut bodies: Bodies<f64>) -> State {
 
 /// Makes a belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest mass.
 ///
-/// The belt of the scene `belt` stays thick and slowly spreads: its restitution of 0.7 is above 0.63, at which shear
-/// and collisions balance (Goldreich and Tremaine 1978, Icarus 34, 227). The scene `rings` extends from 1.5 to 2.3
+/// The belt of the `belt` scene stays thick and slowly spreads: its restitution of 0.7 is above 0.63, at which shear
+/// and collisions balance (Goldreich and Tremaine 1978, Icarus 34, 227). The `rings` scene extends from 1.5 to 2.3
 /// planet radii, like Saturn's B and A rings. Its gap is wider than Saturn's and closes slowly: the restitution is 0.1.
 fn disc(setup: &Setup, arguments: &Arguments) -> State {
     let [inner, ratio, from, to, tilt, filling, spread] =
@@ -129,7 +129,8 @@ fn dense_box(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Makes a cloud of bodies at rest and a fast body 0, whose mass is that of the other bodies, but of at most 64.
+/// Makes a cloud of bodies at rest and a fast body 0. Body 0 is as heavy as all other bodies together, but at most as
+/// heavy as 64 of them.
 fn shooter(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.1;
     const SPEED: f64 = 4.0;

@@ -24,7 +24,7 @@ pub struct Case {
     pub reynolds_dim: u32,
     /// Initial mass of fluid in each cell.
     pub density: f32,
-    /// Value `accel` in the parameter file, which sets the force that drives the flow.
+    /// The `accel` value of the parameter file, which sets the force that drives the flow.
     pub accel: f32,
     /// Relaxation rate: the fraction of the distance to equilibrium that the fluid covers in each step.
     pub omega: f32,
@@ -36,7 +36,8 @@ impl Case {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// Returns the parameters in the format of `--set`, with the drive and collision operator of the Bristol code.
+    /// Returns the parameters in the format of `--set`, with the driving force and collision operator of the Bristol
+    /// code.
     pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [

@@ -17,7 +17,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "divided-box", arguments: &[], make: |setup, _| at_rest(setup, divided_box(setup)) },
 ];
 
-/// Returns a fluid at rest between `walls`; its density is the parameter `density`.
+/// Returns a fluid at rest between `walls`. The mode's `density` parameter sets its density.
 pub(crate) fn at_rest(setup: &Setup, walls: Walls) -> State {
     Flow::at_rest(walls, setup.params.float("density").unwrap_or(1.0), 0).into()
 }

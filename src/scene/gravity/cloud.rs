@@ -9,7 +9,8 @@ use crate::scene::random::Random;
 
 /// Fraction of the smaller cubes that are kept: 2^(D − 3) for a fractal of dimension D = 2.
 const KEPT: f64 = 0.5;
-/// Velocity of a cube of side 1 in the cube around it: a twentieth of the energy that would stop the collapse.
+/// Speed of a cube of side 1 relative to the cube around it. With this value, the cloud has a twentieth of the kinetic
+/// energy that would stop its collapse.
 const SPEED: f64 = 0.15;
 
 struct Cube {
@@ -26,7 +27,7 @@ pub(super) fn bodies(n: usize, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Adds `count` bodies within `cube`.
+/// Adds `count` bodies of the given mass at random positions in `cube`.
 fn fill(cube: &Cube, count: usize, mass: f64, bodies: &mut Bodies<f64>, random: &mut Random) {
     if count <= 1 {
         let at = cube.centre.map(|c| c + cube.half * random.signed());

@@ -27,8 +27,9 @@ impl Mul for Complex {
     }
 }
 
-/// Transforms the numbers of a cubic grid of `side` cells a side, a power of two, along all three axes, without scaling.
-/// `sign` is −1 for the transform to wave numbers and 1 for the transform back, which multiplies all numbers by side³.
+/// Transforms the numbers on a cubic grid along all three axes, without scaling. Each side has `side` cells, a power of
+/// two. `sign` is −1 for the transform to wave numbers and 1 for the transform back, which multiplies all numbers by
+/// side³.
 pub(super) fn transform(cells: &mut [Complex], side: usize, sign: f64) {
     let turns = turns(side, sign);
     let mut row = vec![Complex::default(); side];
@@ -45,7 +46,7 @@ pub(super) fn transform(cells: &mut [Complex], side: usize, sign: f64) {
     }
 }
 
-/// Returns the powers 0 … side/2 − 1 of e^(±2πi/side).
+/// Returns the powers 0 … side/2 − 1 of e^(±2πi/side), where ± is the sign of `sign`.
 fn turns(side: usize, sign: f64) -> Vec<Complex> {
     // Half of the angle: cos(x/2) = √((1 + cos x)/2), sin(x/2) = sin x / (2 cos(x/2)).
     let mut turn = Complex(-1.0, 0.0);
@@ -62,7 +63,7 @@ fn turns(side: usize, sign: f64) -> Vec<Complex> {
     std::iter::successors(Some(Complex(1.0, 0.0)), |power| Some(*power * turn)).take(side / 2).collect()
 }
 
-/// Transforms one row of numbers (Cooley and Tukey 1965).
+/// Transforms one row of numbers (Cooley and Tukey 1965). `turns` contains the powers of e^(±2πi/side).
 fn transform_row(row: &mut [Complex], turns: &[Complex]) {
     let side = row.len();
     let unused = usize::BITS - side.trailing_zeros();

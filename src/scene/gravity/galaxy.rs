@@ -5,7 +5,8 @@
 //! S² = R² + (a + eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The
 //! angular speed Ω and the epicyclic frequency κ follow from Φ.
 //!
-//! The galaxy may have a dark halo. The bodies of its bulge and halo then move as the Jeans equation asks: see [`Speeds`].
+//! The galaxy may have a dark halo. In this case the speeds in the bulge and the halo follow from the Jeans equation:
+//! see [`Speeds`].
 
 use std::f64::consts::TAU;
 
@@ -56,7 +57,8 @@ impl Galaxy {
         }
     }
 
-    /// Returns two squared frequencies at radius `r`: orbital, Ω² = v²/r², and epicyclic, κ² = 4Ω² + r dΩ²/dr.
+    /// Returns the squared orbital frequency Ω² = v²/r² and the squared epicyclic frequency κ² = 4Ω² + r dΩ²/dr at
+    /// radius `r`.
     pub(super) fn frequencies2(&self, r: f64) -> [f64; 2] {
         let a2 = self.a * (self.a + self.eps);
         let s2 = r * r + (self.a + self.eps) * (self.a + self.eps);
@@ -71,7 +73,7 @@ impl Galaxy {
         [omega2, 4.0 * omega2 + r * r * slope]
     }
 
-    /// Returns the mean acceleration over the sphere of radius `r`, towards the centre.
+    /// Returns the acceleration towards the centre, averaged over the sphere of radius `r`.
     fn acceleration(&self, r: f64) -> f64 {
         // The mass M(<r) of a Plummer sphere is M·r³/(r² + b²)^(3/2); a thin disc has the mass that `disc_body` explains.
         let (b2, a2) = (r * r + self.b * self.b, r * r + self.a * self.a);
@@ -96,8 +98,8 @@ impl Galaxy {
         ]
     }
 
-    /// Returns the squared escape speed at distance `r`, which sets the scale of the speeds in the bulge. Treats the
-    /// combined force of bulge and disc as the force of a Plummer sphere with Ω² = M/B³; the result is 2M/B.
+    /// Returns the squared escape speed at distance `r`. Bulge speeds are fractions of the escape speed. The result
+    /// 2M/B is that of a Plummer sphere with Ω² = M/B³, whose force equals the combined force of bulge and disc.
     fn escape2(&self, r: f64) -> f64 {
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         2.0 * self.frequencies2(r)[0] * b2

@@ -66,9 +66,9 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
     bodies.to_f32().into()
 }
 
-/// Makes a disc around a bulge, with the fraction `halo` of the mass in a dark halo. Without a halo the bulge stands in
-/// for it: with less than half of the mass in the bulge, the disc would turn into a bar within two rotations; with more,
-/// the disc stays round and grows many arms.
+/// Makes a disc around a bulge, with the fraction `halo` of the mass in a dark halo. Without a halo, a heavy bulge must
+/// stabilise the disc: with less than half of the mass in the bulge, the disc would turn into a bar within two
+/// rotations. With more, the disc stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, halo, scale] = ["bulge", "halo", "scale"].map(|name| arguments.get(name));
     finish(setup, |n, law, random| Galaxy::new(1.0, [bulge, halo], scale, law).bodies(n, random))
@@ -150,14 +150,14 @@ fn two_body(setup: &Setup, _: &Arguments) -> State {
     })
 }
 
-/// Returns the period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1. The factor s is the softened force divided
+/// Returns the period of the `two-body` scene: 2π/√(GM s(r)) with r = M = 1. The factor s is the softened force divided
 /// by the distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite if G = 0.
 pub fn two_body_period(params: &ParamValues) -> f64 {
     let law = Law::of(params);
     TAU / (law.g * law.omega2(1.0)).sqrt()
 }
 
-/// Period of the scene `figure-eight` at G = 1. The period is proportional to 1/√G.
+/// Period of the `figure-eight` scene at G = 1. The period is proportional to 1/√G.
 pub const FIGURE_EIGHT_PERIOD: f64 = 6.325_913_98;
 
 /// Makes three bodies on one figure-eight orbit (Chenciner and Montgomery 2000, Ann. Math. 152, 881; values by Simó).

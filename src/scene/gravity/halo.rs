@@ -46,7 +46,7 @@ impl Halo {
         if r < self.edge() { 1.0 / (r * d * d * d) } else { 0.0 }
     }
 
-    /// Returns Ω² = M(<r)/r³ and its derivative, divided by r, where `d` is the softened radius.
+    /// Returns Ω² = M(<r)/r³ and (dΩ²/dr)/r at the softened radius `d`.
     pub(super) fn frequency2(&self, d: f64) -> [f64; 2] {
         let (m, outer) = (self.mass / INSIDE, d + self.a);
         let omega2 = m / (d * outer * outer);
@@ -54,7 +54,7 @@ impl Halo {
     }
 }
 
-/// Speeds in a spherical part of a galaxy, as a table over the radius.
+/// Table of the speeds in a spherical part of a galaxy at increasing radii.
 pub(super) struct Speeds {
     /// Largest radius in the table.
     edge: f64,

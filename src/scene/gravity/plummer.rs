@@ -23,7 +23,8 @@ pub(super) fn radius(random: &mut Random) -> f64 {
     }
 }
 
-/// Returns a random speed q as a fraction of the escape speed. Its probability density is ∝ q²(1 − q²)^(7/2) < 0.1.
+/// Returns a random speed q as a fraction of the escape speed. Its probability density is proportional to
+/// q²(1 − q²)^(7/2), which is always below 0.1.
 pub(super) fn speed(random: &mut Random) -> f64 {
     loop {
         let (q, height) = (random.unit(), 0.1 * random.unit());

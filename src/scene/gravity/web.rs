@@ -1,4 +1,5 @@
-//! A cosmic web: an expanding ball of bodies on a lattice that is slightly distorted, as by Zel'dovich (1970, A&A 5, 84).
+//! A cosmic web: an expanding ball of bodies on a lattice with small distortions, by the method of Zel'dovich
+//! (1970, A&A 5, 84).
 //!
 //! The ball has no boundary and stands for a closed universe: its centre is at rest, and it starts at half of its largest
 //! radius. With R = 1 − cos η and t = η − sin η in units with G = M = 1, it starts at η = π/2. Displacements ψ grow as

@@ -36,8 +36,9 @@ impl Worker {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
 
-    /// Completes the current burst of steps before a command that uses the state. Returns false if a later command
-    /// replaces the state anyway. Resuming from a snapshot does not count, because its file may be invalid.
+    /// Completes the current burst of steps before a command that uses the state. Returns false if the program quits or
+    /// a later command replaces the state. A command to resume from a snapshot does not count, because the snapshot may
+    /// be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -45,7 +46,8 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst of steps. Returns false if a configuration that replaces the bodies is waiting.
+    /// Completes the current burst of steps. Returns false if the program quits or a waiting configuration replaces the
+    /// bodies.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),
@@ -69,7 +71,8 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst of steps. Returns false if the program quits or a command makes the steps pointless.
+    /// Computes the current burst of steps. Stops and returns false if the program quits or if `is_pointless` returns
+    /// true for a waiting command.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();

@@ -53,7 +53,8 @@ impl EditState {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts (if `has_bodies`), moves or ends the attraction by the pointer. Returns the attraction if it ended.
+    /// Starts or moves the attraction by the pointer, or ends it if `attractor` is `None`. Starts one only if
+    /// `has_bodies` is true. Returns the attraction if it ended.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

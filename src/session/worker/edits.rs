@@ -37,7 +37,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Discards results that an edit made outdated, or reports a refused edit. Does not check for a lost device.
+    /// Discards the results that a successful edit made outdated, or reports why an edit failed. Does not check for a
+    /// lost device.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
@@ -88,7 +89,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for half of the last burst and of the next, which has `steps` steps. Undo reverts both.
+    /// Attracts the bodies for half the duration of the last burst and of the next one, which has `steps` steps.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);

@@ -19,7 +19,8 @@ const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between two energy measurements while the energy plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// Time without commands before the energy is measured in a pause, so that held keys and dragged sliders do not lag.
+/// Time without commands after which a paused simulation measures the energy. The delay prevents lag while the user
+/// drags a slider or holds a key.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
 /// Energy and momentum, measured at a certain moment of the simulation.
@@ -29,7 +30,7 @@ pub(super) struct Sums {
     pub moment: Moment,
 }
 
-/// Results of the measurements, and the times of the next ones.
+/// Results of the measurements, and the times at which the next measurements are due.
 pub(super) struct Measurements {
     pub rates: RateCounter,
     pub accuracy: AccuracyCheck,
@@ -57,7 +58,8 @@ impl Measurements {
         }
     }
 
-    /// Returns whether to measure the energy at `moment`, which takes about as long as a step of `work_in_step` pairs.
+    /// Returns whether to measure the energy at `moment`. Measuring takes about as long as a step, which computes
+    /// `work_in_step` pairs.
     pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
         Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
     }
@@ -75,7 +77,8 @@ impl Measurements {
         cost < ENERGY_SECONDS
     }
 
-    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the duration of this one.
+    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the duration of the
+    /// current measurement.
     pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
         self.sums = Some(sums);
         // The first measurement may wait for a compiler and cannot show a drift, so the second one follows soon.

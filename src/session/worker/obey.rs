@@ -119,7 +119,8 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Switches to edited kernels, or reports an error and keeps the previous ones. Quitting interrupts their test.
+    /// Switches to edited kernels, or reports an error and keeps the previous kernels. Quitting the program interrupts
+    /// the test of the edited kernels.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Kernel edits are independent of the bodies, so they are kept for later.
@@ -146,7 +147,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Completes a change to the configuration `wanted`: discards outdated results, or reports why it was refused.
+    /// Completes the switch to the configuration `wanted`: discards outdated results, or reports why the switch failed.
     pub(super) fn conclude(&mut self, outcome: Result<Option<ChangeEffect>>, wanted: Config) {
         match outcome {
             Ok(effect) => self.forget(effect),

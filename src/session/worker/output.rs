@@ -78,7 +78,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether to measure the device's speed limit now; requires an earlier frame and a running simulation.
+    /// Returns whether to measure the device's speed limit now. Requires a running simulation whose speed is known.
     fn probe_is_due(&mut self) -> bool {
         let info = self.config().mode.info();
         let probe = &mut self.measurements.probe;
@@ -94,7 +94,8 @@ impl Worker {
         self.engine.show_cells(self.publisher.cells.map(|depth| CellRequest { depth, body }));
     }
 
-    /// Returns the points with the number of the quantity that their colours show, and with the errors if they show errors.
+    /// Returns `points` with the number that identifies the quantity shown by the colours. If the colours show errors,
+    /// also adds the errors.
     fn coloured(&mut self, points: Points) -> Points {
         let view = self.config().mode.values().of(ChangeEffect::View);
         let colours = self.publisher.colours(self.engine.generation(), view);

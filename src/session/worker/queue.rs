@@ -17,7 +17,7 @@ pub(super) struct CommandQueue {
     pub inbox: Receiver<Command>,
     /// The commands to carry out next.
     pub waiting: VecDeque<Command>,
-    /// Time at which the program ends even if requested files have not been written yet; `None` before quitting.
+    /// Time at which the program quits even if requested files have not been written yet; `None` until quitting begins.
     deadline: Option<Instant>,
 }
 
@@ -31,12 +31,13 @@ impl CommandQueue {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns the deadline after which the program quits without waiting for running steps. The first call sets it.
+    /// Returns the time after which the program quits without waiting for steps in progress. The first call sets it.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    /// Returns whether to quit without completing the current steps. Requested files delay this until the deadline.
+    /// Returns whether to quit without completing the current steps. While requested files are waiting, returns false
+    /// until the deadline.
     pub(super) fn quits_now(&mut self) -> bool {
         if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
@@ -47,7 +48,8 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether a waiting command makes the current steps unnecessary and no earlier command needs them.
+    /// Returns whether `is_pointless` returns true for a waiting command, so that the current steps can be dropped.
+    /// Ignores commands that follow a request for a file or a film frame, because the request needs the steps.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
         self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)

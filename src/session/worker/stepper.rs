@@ -6,7 +6,8 @@ use crate::engine::Config;
 
 /// Assumed interval between displayed frames, until the window reports the actual interval.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Fraction of the interval between displayed frames for an `auto` burst and its read-back; the rest is for drawing.
+/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take. The rest is left
+/// for drawing.
 const BURST_SHARE: f64 = 0.85;
 /// Number of bursts that a displayed frame may have to wait for in free run, including the current burst.
 const FREE_BURSTS: f64 = 3.0;
@@ -18,7 +19,8 @@ const MOST_SLOWER: f64 = 6.0;
 const LONGEST_PICTURES: f64 = 2.0;
 /// Longest burst, in steps, while the pointer attracts bodies; short because the attraction acts only between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
-/// Longest time, in seconds, for a mode's minimum burst. If it would take longer, a burst may be as short as one step.
+/// Longest time, in seconds, that a mode's minimum burst may take. If the minimum burst takes longer, bursts may be as
+/// short as one step.
 const LEAST_BURST_SECONDS: f64 = 0.25;
 
 /// Decides how many steps to compute in the next burst.

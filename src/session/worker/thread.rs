@@ -64,14 +64,15 @@ pub(super) struct Worker {
     pub edits: EditState,
     pub publisher: Publisher,
     pub autosave: Autosave,
-    /// Indices of lost devices that the window may not know about yet; its configurations may still name these devices.
+    /// Indices of lost devices that the window may not know about yet, so that its configurations may still name them.
     pub unseen_losses: VecDeque<usize>,
     /// `Some` once the program is quitting; contains the last camera position if there is a window.
     pub end: Option<Option<String>>,
 }
 
 impl Worker {
-    /// Carries out waiting commands and produces one frame. If there is nothing to do, waits for a command first.
+    /// Runs one pass of the main loop: carries out waiting commands, computes steps, and sends a frame if one is due.
+    /// If there is nothing to do, waits for a command first.
     fn turn(&mut self) -> Result<()> {
         self.wait_for_work()?;
         self.obey_commands()?;
@@ -176,12 +177,13 @@ impl Worker {
         !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale
     }
 
-    /// Returns whether the simulation stands still, and the energy is still unknown.
+    /// Returns whether the simulation is paused, and its energy has yet to be measured and can be measured quickly.
     fn lacks_energy(&self) -> bool {
         self.stands_still() && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
     }
 
-    /// Returns when to measure the errors of more bodies, if the simulation stands still and the colours show errors.
+    /// Returns when to measure the errors of more bodies if the simulation is paused and the colours show errors, or
+    /// else `None`.
     fn next_check_in_pause(&self) -> Option<Instant> {
         let goes_on = self.stands_still() && self.config().mode.shows_errors();
         if goes_on { self.measurements.accuracy.next_in_pause() } else { None }

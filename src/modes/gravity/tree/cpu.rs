@@ -1,4 +1,4 @@
-//! Kernels of the variant `tree` on CPUs: each work-item is a task over many bodies, in vectors of 16.
+//! Kernels of the `tree` variant on CPUs: each work-item processes many bodies, in vectors of 16.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ const TOP_CELLS: usize = 4096;
 const MOST_CELLS: usize = 1 << 25;
 /// Number of values that describe a tree cell; must match `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
-/// Flag in a cell's link: the cell has children; must match `kernels/gravity/tree/cells.cl`.
+/// Flag in a cell's link that marks a cell with children; must match `kernels/gravity/tree/cells.cl`.
 const INNER: u32 = 1 << 31;
 /// Number of array elements that vector loads may read beyond the end of a list.
 const PAD: usize = 64;
@@ -64,7 +64,7 @@ pub(super) struct CpuKernels {
     bodies: usize,
     /// Number of neighbouring bodies that share the second level of a walk.
     group: usize,
-    /// Number of tasks into which kernels divide the bodies.
+    /// Number of tasks (work-items) into which kernels divide the bodies.
     tasks: usize,
     corners: Buffer<[f32; 4]>,
     /// Sort keys of the bodies, and a second buffer of the same size for sorting.

@@ -1,29 +1,29 @@
-//! Rules by which a walk takes or opens a cell, and the usual error of each method. The kernels receive the constants as
-//! macros.
+//! Rules by which a tree walk accepts or opens a cell, and the usual error of each method. The kernels receive the
+//! constants as macros.
 
 use crate::modes::Recipe;
 
-/// Usual relative error of the tree's forces with the default method and the default value of the parameter `opening`.
+/// Usual relative error of the tree's forces with the default method and the default value of the `opening` parameter.
 pub(in crate::modes::gravity) const NORMAL_ERROR: f64 = 1e-3;
 
 /// Largest radius of an accepted cell, as a fraction of its distance.
 pub(super) const LARGEST_ANGLE: f32 = 0.9;
 /// Largest radius of an accepted cell, as a fraction of its distance, for bodies whose accelerations are not known.
 const FIRST_ANGLE: f32 = 0.6;
-/// Largest radius of an accepted cell, as a fraction of its distance, divided by the sixth root of the parameter
-/// `opening`, if cells are accepted by their angle alone. With this scale and this root, the error in the built-in scenes is
-/// about the same as with the criterion by accelerations, for all values of `opening`.
+/// Scale of the criterion by angle: the largest radius of an accepted cell, as a fraction of its distance, is this
+/// scale times the sixth root of the `opening` parameter. The error in the built-in scenes is then about the same as
+/// with the criterion by accelerations, for all values of `opening`.
 const ANGLE_SCALE: f32 = 1.25;
 /// Rounding error of a cell's centre of mass, as a fraction of its largest coordinate.
 pub(super) const ROUNDING: f32 = 4e-7;
-/// A cell acts on the expansion of a target only if it is at least this many times as far as the target's radius.
+/// A cell acts on a target's expansion only if its distance is more than this many times the target's radius.
 pub(super) const FAR_RADII: f32 = 1.5;
 /// Weight of the error from neglecting traces of the softened potential, relative to the error from ending the expansion at
 /// the fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
 pub(super) const FAR_SOFTENING: f32 = 10.0;
-/// A set of groups opens cells larger than this fraction of its radius, unless they are far.
+/// A set of groups opens cells whose radius exceeds this fraction of the set's radius, unless they are far away.
 pub(super) const OPENED_RADII: f32 = 1.0;
-/// The bodies of an accepted leaf of at most this many bodies act one by one.
+/// Maximum number of bodies in an accepted leaf for which the bodies act one by one instead of as a cell.
 pub(super) const FEW_BODIES: u32 = 4;
 
 /// Returns the largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle
@@ -32,12 +32,13 @@ pub(super) fn angle_of(opening: f32) -> f32 {
     if opening < 0.0 { FIRST_ANGLE } else { LARGEST_ANGLE.min(ANGLE_SCALE * opening.sqrt().cbrt()) }
 }
 
-/// How the variant `tree` approximates forces: the knobs of a recipe that change the error.
+/// How the `tree` variant approximates forces: the compile-time parameters that change the error.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::modes::gravity) struct Method {
-    /// Whether cells have quadrupoles, and not only monopoles.
+    /// Whether cells have quadrupole moments in addition to their masses.
     pub has_quadrupoles: bool,
-    /// Whether a cell is accepted by its estimated error and the last acceleration of the bodies, and not by its angle alone.
+    /// Whether a cell is accepted if its estimated error is small compared with the bodies' last accelerations, instead
+    /// of by its angle alone.
     pub uses_accelerations: bool,
     /// Whether far cells act on local expansions.
     pub has_expansions: bool,
@@ -52,9 +53,10 @@ impl Method {
         }
     }
 
-    /// Returns the usual relative error of the forces with the default value of the parameter `opening`, and the power of
-    /// `opening` with which the error grows. Measured with all built-in scenes of 16 384 bodies, at values of `opening` from
-    /// 0.00001 to 0.03: few scenes have a larger error, and none twice as large. Local expansions do not change the error.
+    /// Returns the usual relative error of the forces with the default value of the `opening` parameter, and the power
+    /// of `opening` with which the error grows. Measured with all built-in scenes of 16 384 bodies, at values of
+    /// `opening` from 0.00001 to 0.03: few scenes have a larger error, and none twice as large. Local expansions do not
+    /// change the error.
     pub(in crate::modes::gravity) fn usual_error(self) -> (f64, f64) {
         match (self.has_quadrupoles, self.uses_accelerations) {
             (true, _) => (NORMAL_ERROR, 0.65),

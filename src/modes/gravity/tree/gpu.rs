@@ -26,10 +26,11 @@ pub(super) const SOURCE: Source = Source {
 };
 
 const LEVELS: usize = 13;
-/// Number of bodies up to which walks begin in the order of their costs. With more bodies, each compute unit has so many
-/// walks that their order hardly matters, and walks of neighbours at the same time share more of the caches.
+/// Maximum number of bodies for which the most expensive tree walks start first. With more bodies, each compute unit
+/// has so many walks that their order hardly matters, and neighbouring walks that run together share more cached data.
 const MOST_RANKED: usize = 500_000;
-/// Number of ranks of bodies by the cost of their last walk; must match `kernels/gravity/tree/gpu/order.cl`.
+/// Number of ranks into which bodies are sorted by the cost of their last walk; must match
+/// `kernels/gravity/tree/gpu/order.cl`.
 const RANKS: usize = 8;
 // The kernel `lift` takes two levels at a time, so that the root comes last only if the number is odd.
 const _: () = assert!(LEVELS % 2 == 1);
@@ -37,10 +38,11 @@ const _: () = assert!(LEVELS % 2 == 1);
 pub(in crate::modes::gravity) const WARP: usize = 32;
 /// Number of work-groups that measure the extent of the bodies.
 const EXTENT_GROUPS: usize = 264;
-/// Number of values that each of these work-groups computes; must match `kernels/gravity/tree/gpu/order.cl`.
+/// Number of values that a work-group computes to measure the extent of the bodies; must match
+/// `kernels/gravity/tree/gpu/order.cl`.
 const EXTENT_ROWS: usize = 12;
-/// Half the width of the box around the bodies, divided by the typical distance between two bodies, above which the grid of
-/// the sort keys is open-ended.
+/// Limit for half the width of the box around the bodies, divided by the typical distance between two bodies. Above
+/// this limit, the grid of the sort keys is open-ended.
 const OPEN_ENDED: usize = 16;
 /// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/gpu/order.cl`.
 const DIGIT_BITS: usize = 8;
@@ -50,7 +52,7 @@ const TILE: usize = 2048;
 const BLOCK: usize = 256;
 /// Number of rows of four numbers that describe a cell; must match `kernels/gravity/tree/gpu/cells.cl`.
 const ROWS: usize = 3;
-/// Flag in a cell's description: the cell has children; must match `kernels/gravity/tree/gpu/cells.cl`.
+/// Flag in a cell's description that marks a cell with children; must match `kernels/gravity/tree/gpu/cells.cl`.
 const INNER: u32 = 1 << 31;
 /// Error limit for a cell that acts on a group's local expansion, divided by the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.03;

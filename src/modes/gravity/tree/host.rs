@@ -1,6 +1,6 @@
-//! The tree in host memory: which cells stand at a depth, and which cells the walk of a body opens and takes.
+//! The tree in host memory: finds the cells at a given depth, and the cells that a body's walk opens or accepts.
 //!
-//! The walk follows the kernels `walk` in `kernels/gravity/tree.cl` and `kernels/gravity/tree/gpu/walk.cl`.
+//! The walk follows the `walk` kernels in `kernels/gravity/tree.cl` and `kernels/gravity/tree/gpu/walk.cl`.
 
 use std::ops::Range;
 
@@ -13,12 +13,13 @@ use crate::modes::gravity::parameters::Softening;
 /// A cell of the tree in host memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
-    /// Ids of the cell's children or, in a leaf, places of its bodies in the order of the tree.
+    /// First id and number of the cell's children or, in a leaf, first index and number of its bodies in the tree's
+    /// order.
     pub parts: (u32, u32),
     pub is_inner: bool,
     pub centre: Vec3,
     pub mass: f32,
-    /// Largest distance of a body from the centre of mass.
+    /// Largest distance of the cell's bodies from their centre of mass.
     pub radius: f32,
     /// Elements xx, xy, xz, yy and yz of the quadrupole Σ m (3 x xᵀ − x² 1), divided by the mass and by radius².
     pub quadrupole: [f32; 5],
@@ -34,7 +35,7 @@ impl Cell {
 
 /// The cells of a tree in host memory. Cells have ids; the root has id 0.
 pub(super) struct HostCells {
-    /// Depth up to which `cell` and `corners` know all cells.
+    /// Depth down to which `cell` and `corners` can return all cells.
     pub depth: u32,
     /// Returns the cell with this id.
     pub cell: Box<dyn Fn(u32) -> Cell>,
@@ -43,8 +44,8 @@ pub(super) struct HostCells {
 }
 
 impl HostCells {
-    /// Returns the ids of the cells at the depth `wanted` and of the leaves above, and their depth. If they are more
-    /// than [`MOST_BOXES`], returns the cells at the largest depth that has at most so many.
+    /// Returns the ids of the cells at the `wanted` depth and of the leaves above it, and the depth. Uses a smaller
+    /// depth if there are more than [`MOST_BOXES`] such cells or if the cells were not read to that depth.
     pub(super) fn at_depth(&self, wanted: u32) -> (Vec<u32>, u32) {
         let mut level = vec![0];
         for depth in 0..wanted {
@@ -81,17 +82,17 @@ pub(super) struct HostBodies {
     pub ids: Vec<u32>,
 }
 
-/// Bodies that share a walk, as the kernels see them.
+/// Bodies that share a walk, with the bounds from which the kernels judge cells.
 pub(super) struct Target {
-    /// Centre and half the size of the box around each part of the bodies, and the largest error that a cell may make.
+    /// For each part of the bodies: centre and half the size of the box around it, and the error limit for a cell.
     parts: Vec<(Vec3, Vec3, f32)>,
     centre: Vec3,
-    /// Largest distance of a body from the centre.
+    /// Largest distance of the bodies from `centre`.
     radius: f32,
 }
 
 impl Target {
-    /// Returns the bodies in `range`, with a box around each `part` bodies.
+    /// Creates a target from the bodies in `range`, with one box for every `part` bodies.
     pub(super) fn new(bodies: &HostBodies, range: Range<usize>, part: usize, opening: f32) -> Self {
         let place = |i: usize| Vec3::from_slice(&bodies.positions[i][..3]);
         let bounds = |range: Range<usize>| {
@@ -114,7 +115,7 @@ impl Target {
     }
 }
 
-/// Rules by which a walk judges cells.
+/// Rules by which a tree walk decides whether a cell acts as a whole or is opened.
 pub(super) struct Rules {
     pub softening: Softening,
     /// Square of the softening length.
@@ -126,7 +127,8 @@ pub(super) struct Rules {
     pub angle: f32,
 }
 
-/// Whether a cell may act as a whole on a group of bodies, and whether it may act on the expansion around the group's centre.
+/// Whether a cell may act as a whole on a group of bodies, and whether it may act on the expansion around the group's
+/// centre.
 struct Verdict {
     is_accepted: bool,
     is_far: bool,
@@ -176,7 +178,7 @@ impl Rules {
     }
 }
 
-/// The walk of a group of bodies.
+/// Result of a tree walk for a group of bodies: the cells that were opened and the cells that act on the group.
 #[derive(Default)]
 pub(super) struct Walk {
     pub opened: Vec<u32>,
@@ -185,8 +187,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Walks the tree for a group of bodies. With a `set`, the kernel's walk has two levels: the set, of which the group
-    /// is a part, goes first, takes far cells, and opens large ones; the group goes on from the other cells.
+    /// Walks the tree for a group of bodies. If the group is part of a `set`, the walk has two levels, as in the
+    /// kernel: the set accepts far cells and opens large ones; then the group continues with the remaining cells.
     pub(super) fn new(cells: &HostCells, set: Option<&Target>, group: &Target, rules: &Rules) -> Self {
         let mut walk = Self::default();
         let root = (cells.cell)(0);
@@ -216,7 +218,7 @@ impl Walk {
         walk
     }
 
-    /// Walks the tree for a set of bodies. Returns the cells that are left to each group.
+    /// Walks the tree for a set of bodies. Returns the cells with which each group of the set continues.
     fn begin(&mut self, cells: &HostCells, set: &Target, rules: &Rules) -> Vec<u32> {
         let mut left = Vec::new();
         self.opened.push(0);
@@ -240,7 +242,8 @@ impl Walk {
         left
     }
 
-    /// Returns the counts of the walk, and the acceleration of the body at `place` in the order of the tree.
+    /// Returns the numbers of cells and pairs in the walk, and the acceleration of the body at index `place` in the
+    /// tree's order.
     pub(super) fn counts(
         &self,
         cells: &HostCells,
@@ -269,7 +272,8 @@ fn position([x, y, z, _]: &[f32; 4]) -> DVec3 {
     Vec3::new(*x, *y, *z).as_dvec3()
 }
 
-/// Returns the acceleration at `place` due to the mass and the quadrupole of a cell, without the gravitational constant.
+/// Returns the acceleration at the position `place` due to the mass and the quadrupole of a cell, without the
+/// gravitational constant.
 fn pull_of_cell(cell: &Cell, place: DVec3, rules: &Rules) -> DVec3 {
     let d = cell.centre.as_dvec3() - place;
     let v = rules.softened(d.length_squared()).sqrt().recip();

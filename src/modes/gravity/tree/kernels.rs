@@ -9,14 +9,15 @@ use crate::compute::{Arg, Buffer, KernelSource, Lane};
 /// Device-specific part of the tree: kernels and buffers that build the tree, and arguments of the kernel `walk`.
 pub(super) trait TreeKernels {
     /// Queues the kernels that build the tree from positions `x` and the magnitudes `last` of the last accelerations.
-    /// `costs` are the sums of the last walk, whose fourth numbers are the costs of the bodies: expensive walks then begin first.
+    /// `costs` are the sums of the last walk, whose fourth numbers are the costs of the bodies. If they are given,
+    /// expensive walks begin first.
     fn build(&self, lane: &mut Lane, x: Arg, last: Arg, costs: Option<Arg>) -> Result<()>;
 
     /// Returns the arguments of the kernel `walk` up to its output buffers, for the groups that begin at `places` of the
     /// sorted order. `eps2` is the squared softening length.
     fn walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
 
-    /// Returns the number of neighbouring bodies in a set. A group never has bodies of two sets.
+    /// Returns the number of neighbouring bodies in a set. All bodies of a group belong to the same set.
     fn set(&self) -> usize;
 
     /// Returns the number of work-groups that walk the tree for each set of bodies.
@@ -25,11 +26,12 @@ pub(super) trait TreeKernels {
     /// Returns the number of work-items in a work-group of the kernel `walk`.
     fn work_group(&self) -> usize;
 
-    /// Error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on bodies.
+    /// Returns the error limit for a cell that acts on an expansion, divided by the limit for a cell that acts on
+    /// bodies.
     fn far_share(&self) -> f32;
 
-    /// Reads the cells from the device: all of them, or only those down to `depth`. With a `depth`, may stop at a
-    /// smaller depth, if the next one has too many cells to draw.
+    /// Reads the cells from the device, all of them or only those down to `depth`. If `depth` is given, may stop at a
+    /// smaller depth where the next level has too many cells to draw.
     fn read_cells(&self, depth: Option<u32>) -> Result<HostCells>;
 
     /// Returns the ids of the bodies in the sorted order.
@@ -38,7 +40,8 @@ pub(super) trait TreeKernels {
     /// Reads the bodies from the device.
     fn read_bodies(&self) -> Result<HostBodies>;
 
-    /// Returns the set of groups, if there are sets, and the group that walk the tree for the body at `place`.
+    /// Returns the set of bodies, if this device uses sets, and the group of bodies that contain the body at index
+    /// `place`.
     fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)>;
 }
 

@@ -35,7 +35,7 @@ pub(in crate::modes::gravity) struct Tree {
     sums: Buffer<[f32; 4]>,
     /// Accelerations in the sorted order of the bodies, for exchanges between devices; empty on a single device.
     sorted: Buffer<[f32; 3]>,
-    /// Whether the fourth numbers of `sums` are known for all bodies, from the last walk.
+    /// Whether the last walk has set the fourth numbers of `sums` for all bodies.
     has_costs: bool,
     /// Whether `last` contains the magnitudes of earlier accelerations.
     is_known: bool,
@@ -135,7 +135,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Queues the kernel that ends the step of all bodies.
+    /// Queues the kernel that completes the step of all bodies.
     fn finish(&self, lane: &mut Lane, pass: &ForcePass) -> Result<()> {
         // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
@@ -143,14 +143,14 @@ impl Tree {
         lane.whole(Pass::cheap(&self.finish, &[&head[..], &pass.state].concat(), self.bodies))
     }
 
-    /// Queues the kernel that collects the accelerations of the bodies at `walked`, for the other devices.
+    /// Queues the kernel that copies the accelerations of the bodies at `walked` to `sorted`, for the other devices.
     fn collect(&self, lane: &mut Lane) -> Result<()> {
         let [first, count] = [self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
         let args = [first, count, self.kernels.order().into(), (&self.sums).into(), (&self.sorted).into()];
         lane.whole(Pass::cheap(&self.collect, &args, self.walked.len()))
     }
 
-    /// Queues the kernel that takes over the accelerations that the other devices collected.
+    /// Queues the kernel that copies the accelerations received from the other devices to `sums`.
     fn distribute(&self, lane: &mut Lane) -> Result<()> {
         let [n, first, count] =
             [self.bodies, self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
@@ -159,8 +159,8 @@ impl Tree {
         lane.whole(Pass::cheap(&self.distribute, &args, self.bodies - self.walked.len()))
     }
 
-    /// Queues a tree walk for the bodies at `places` by the next slice of the work-items, which begins at `from`. Returns
-    /// the first work-item after the slice.
+    /// Queues part of a tree walk for the bodies at `places`: the next slice of work-items, which begins at `from`.
+    /// Returns the first work-item after the slice.
     fn walk(
         &self,
         lane: &mut Lane,
