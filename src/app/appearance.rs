@@ -36,7 +36,8 @@ impl Appearance {
     /// sets back to the scene's value no longer counts as the user's.
     pub(super) fn note(&mut self, look: &Look) {
         let of_scene = ParamValues::collect(&mut self.of_scene());
-        for (key, value) in Partial::changes(&self.noted, look).iter() {
+        // Panning and framing switch `follow` off, so a change of `follow` need not be the user's wish.
+        for (key, value) in Partial::changes(&self.noted, look).iter().filter(|(key, _)| *key != "follow") {
             match of_scene.get(key) == Some(value) {
                 true => self.own.remove(key),
                 false => self.own.insert(key, value),

@@ -135,7 +135,7 @@ pub enum Together {
     Freely,
     /// Devices can share a step only if they use the same kernel variant.
     Alike,
-    /// Devices can share a step only if they have the same variant and device model, so that they round identically.
+    /// Devices can share a step only if they have the same variant, model and driver, so that they round identically.
     SameModel,
     /// Devices cannot share a step: the variant runs on a single device.
     No,
@@ -146,7 +146,12 @@ impl Together {
     pub fn allows(self, first: &DeviceInfo, other: &DeviceInfo) -> bool {
         match self {
             Self::Freely | Self::Alike => true,
-            Self::SameModel => first.model() == other.model(),
+            Self::SameModel => {
+                let of = |device: &DeviceInfo| {
+                    (device.model().to_owned(), device.platform.clone(), device.driver.clone())
+                };
+                of(first) == of(other)
+            }
             Self::No => false,
         }
     }

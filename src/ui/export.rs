@@ -14,9 +14,9 @@ const MAX_SECONDS: f32 = 600.0;
 
 /// Command palette entries for the Export section: pairs of a control's identifier and the entry's text.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
-    ("picture size", "Go to Size: size of pictures and films"),
-    ("film", "Go to Format: file format of films"),
-    ("film seconds", "Go to Length: length of films in seconds"),
+    ("picture size", "Setting Size: size of pictures and films"),
+    ("film", "Setting Format: file format of films"),
+    ("film seconds", "Setting Length: length of films in seconds"),
 ];
 
 /// Size of a picture or film.

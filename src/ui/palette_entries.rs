@@ -41,9 +41,9 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// Command palette entries for settings that are not parameters: pairs of a control's identifier and the entry's text.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
-    ("seed", "Go to Seed: starting value of the random number generator"),
-    ("work-group", "Go to Work-group: number of work-items that run together"),
-    ("steps per frame", "Go to Steps/frame: simulation steps per displayed frame"),
+    ("seed", "Setting Seed: starting value of the random number generator"),
+    ("work-group", "Setting Work-group: number of work-items that run together"),
+    ("steps per frame", "Setting Steps/frame: simulation steps per displayed frame"),
 ];
 
 /// Command palette entries for actions without a shortcut: pairs of the entry's text and the action.
@@ -145,7 +145,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         .filter(|(key, _)| *key != "seed" || config.start.is_random());
     let settings = settings.map(|(key, text)| Entry::new(*text, Action::ShowSetting(key)));
     let number = Entry::new(
-        format!("Go to {}: number of {}", work.label.0, work.things),
+        format!("Setting {}: number of {}", work.label.0, work.things),
         Action::ShowSetting("bodies"),
     );
     let settings = settings.chain(config.start.bodies.is_none().then_some(number));

@@ -382,6 +382,7 @@ fn a_device_that_fails_in_any_call_is_left_behind() {
         Some(_) => {
             survives("gravity", "mutual", "sub:2", true);
             survives("gravity", "blocked", "sub:2", true);
+            survives("gravity", "tree", "sub:2", true);
             survives("asteroids", "tiled", "sub:2", true);
             survives("fluid", "soa", "sub:2", true);
         }

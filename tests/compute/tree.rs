@@ -174,8 +174,12 @@ fn gpu_keys(positions: &[[f32; 4]]) -> usize {
     let (count, columns) = (Arg::Uint(n as u32), Arg::Uint(GROUPS as u32));
     queue("measure_extent", &[count, (&x).into(), (&extent).into()], GROUP * GROUPS);
     let args = [count, (&x).into(), (&extent).into(), columns, (&keys).into(), (&ids).into()];
-    queue("make_keys", &args, n.next_multiple_of(GROUP));
+    // Fewer work-items than bodies: each takes several.
+    queue("make_keys", &args, GROUP);
     lane.finish().unwrap();
+    let mut ids = ids.read().unwrap();
+    ids.sort_unstable();
+    assert!(ids.into_iter().eq(0..n as u32));
     let mut keys = keys.read().unwrap();
     keys.sort_unstable();
     keys.dedup();

@@ -218,7 +218,7 @@ impl<P: SharedSimulation> Fleet<P> {
         let is_alone = self.participants.len() == 1;
         let (goes_on, is_whole) = (self.left + burst.steps < self.requested, burst.steps == self.requested);
         P::sum_up(&mut self.participating(), goes_on, is_whole)?;
-        let (rounds, steps) = (self.lead().rounds(), f64::from(burst.steps));
+        let (rounds, steps) = (self.rounds_of_burst(), f64::from(burst.steps));
         self.rounds += rounds * steps;
         if is_alone && self.search.is_settled() {
             self.measure_alone(steps);
@@ -242,6 +242,18 @@ impl<P: SharedSimulation> Fleet<P> {
             self.wanted = Some(self.participants.clone());
         }
         Ok(())
+    }
+
+    /// Returns the work done per step in the last burst, from what each device did in its share.
+    fn rounds_of_burst(&self) -> f64 {
+        if let [only] = self.participants[..] {
+            return self.parts[only].rounds();
+        }
+        let weighted = |(device, assignment): (&usize, &Assignment)| {
+            self.parts[*device].rounds() * assignment.work.len() as f64
+        };
+        let sum: f64 = self.participants.iter().zip(&self.assignments).map(weighted).sum();
+        sum / self.plan.units as f64
     }
 
     /// Records how long the only participating device took for the completed part of `steps` steps. Does not wait.

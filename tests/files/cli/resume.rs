@@ -191,7 +191,7 @@ fn a_scene_brings_its_look_and_options_win() {
         fs::write(folder.path().join(format!("{name}.toml")), text).unwrap();
     };
     let draw = |name: &str, args: &str| {
-        stdout(folder.path(), &format!("render --steps 0 --size 64x40 --out {name}.png {args}"));
+        stdout(folder.path(), &format!("render --steps 6 --size 64x40 --out {name}.png {args}"));
         image::open(folder.path().join(format!("{name}.png"))).unwrap().into_rgb8()
     };
     scene("plain", "");

@@ -66,7 +66,7 @@ fn the_palette_understands_other_words() {
         ("load", "Open a file: snapshot, scene, picture or bodies"),
         ("milky", "Scene Milky Way, Andromeda"),
         ("free", "Free run on or off: compute steps without waiting for the screen"),
-        ("seed", "Go to Seed: starting value of the random number generator"),
+        ("seed", "Setting Seed: starting value of the random number generator"),
         ("origin", "Colour origin"),
         ("galaxy", "Scene Milky Way, Andromeda"),
     ] {

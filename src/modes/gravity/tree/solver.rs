@@ -53,8 +53,9 @@ impl Tree {
     pub(in crate::modes::gravity) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
         let Setup { device, params, recipes, bodies: all, .. } = *setup;
         let bodies = all.len();
-        // All devices must divide the bodies into the same groups.
-        let recipe = setup.recipe.with_knob("group", recipes[0].knob("group"));
+        // All devices must sort the bodies alike, and divide them into the same groups.
+        let recipe =
+            recipes[0].knobs().fold(setup.recipe, |own, (knob, value)| own.with_knob(knob.name, value));
         let program = program(device, recipe, params, &[])?;
         let kernels: Box<dyn TreeKernels> = match device.info.kind {
             DeviceKind::Cpu => Box::new(cpu::CpuKernels::new(setup, recipe, &program)?),
