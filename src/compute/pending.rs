@@ -33,7 +33,7 @@ impl<M: Send + 'static> Pending<M> {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }
 
-    /// Joins two pending copies of the same device into one.
+    /// Combines two pending copies, both from one device, into one that yields both results.
     pub fn and<N: Send + 'static>(mut self, mut other: Pending<N>) -> Pending<(M, N)> {
         let copies = [mem::take(&mut self.copies), mem::take(&mut other.copies)].concat();
         let both = self.finish.take().zip(other.finish.take());

@@ -48,7 +48,7 @@ impl RateCounter {
         }
     }
 
-    /// Returns the average speeds over about the last second.
+    /// Returns the rates of steps and frames, averaged over about the last second.
     pub(super) fn rates(&self) -> Rates {
         let (Some(first), Some(last)) = (self.notes.front(), self.notes.back()) else {
             return Rates::default();

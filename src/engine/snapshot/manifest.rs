@@ -122,7 +122,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Describes a list whose elements have the type `T` and whose number of elements must lie in the range `count`.
+    /// Describes a list of `T` elements, whose length must be in `count`. `is_flow` says whether it belongs to a flow.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }

@@ -41,7 +41,8 @@ impl Step {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns the coefficients of a pass that moves no body, except onto the plane z = 0 if `flat` is set.
+    /// Returns the coefficients of a pass that leaves the bodies where they are. If `flat` is set, it projects them onto the
+    /// plane z = 0.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
