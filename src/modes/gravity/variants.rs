@@ -8,7 +8,7 @@ use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Smallest number of bodies with which the `mutual` variant has enough tiles of pairs to keep a device's compute units busy.
+/// Smallest number of bodies with which the `mutual` variant has enough tiles of pairs to keep all compute units busy.
 const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
