@@ -1,4 +1,4 @@
-//! Where the camera stands when a scene opens.
+//! The camera with which a scene opens: direction, distance and target.
 
 use crate::base::params::ChangeEffect::View;
 use crate::base::params::parameters;

@@ -109,8 +109,8 @@ ulong curve(uint x, uint y, uint z)
 }
 
 // Returns the cell of the finest grid, along one axis, for a coordinate relative to the middle of the bodies and in units of
-// half the width that the bodies take, and for the place of the bodies in the grid (`grid_shift`). With `open_ended`, the inner half of the cells covers this width, and the outer ones,
-// which grow with the distance, everything else.
+// half the width that the bodies take, and for the place of the bodies in the grid (`grid_shift`). With `open_ended`,
+// the inner half of the cells covers this width, and the outer ones, which grow with the distance, everything else.
 uint grid_cell(float t, float shift, bool open_ended)
 {
     const float size = fabs(t), u = open_ended ? (size > 1.0f ? 1.0f - 0.5f / size : 0.5f * size) : size;
