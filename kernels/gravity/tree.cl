@@ -438,7 +438,8 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
 
 // Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids; or with POTENTIAL, the potentials
 // divided by -G and the body's mass. The fourth number of a sum is the number of bodies and cells that act on the body.
-// Only groups that begin at the positions from `from` to `to` of the sorted order are walked for. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
+// Only groups that begin at the positions from `from` to `to` of the sorted order are walked for. `work` counts pairs of
+// bodies, cells on bodies, cells on expansions, and tests of cells.
 TASK void walk(const uint n, const uint from, const uint to, const uint stride, const uint cell_stride,
                const float opening, const float far_share, const float eps2, __global const float *bodies,
                __global const uint *ids, __global const float *cells, __global const uint *links, RESULTS,
