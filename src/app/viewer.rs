@@ -190,7 +190,7 @@ impl Viewer {
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
         let markers = self.tools.markers(camera, self.selected_position());
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
-        let Screen { look, stats, window, .. } = screen;
+        let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
         let recipe = engine::Resolved::new(config, device).ok().map(|resolved| resolved.recipe);
         let max_bodies = engine::max_bodies(device, config);
@@ -208,6 +208,7 @@ impl Viewer {
                 recipe,
                 heights_per_unit,
                 grid_spacing,
+                value_range: view.value_range(),
             };
             ui.show(ctx, model)
         })

@@ -42,12 +42,14 @@ pub struct Info {
     pub unit: &'static str,
     /// Effect of changing the value.
     pub effect: ChangeEffect,
+    /// Whether the panel lists the parameter under "More", because few users need it.
+    pub advanced: bool,
 }
 
 impl Info {
-    /// Describes a parameter without a unit and with the effect [`ChangeEffect::Live`].
+    /// Describes a parameter for all users, without a unit and with the effect [`ChangeEffect::Live`].
     pub const fn new(key: &'static str, label: &'static str, help: &'static str) -> Self {
-        Self { key, label, help, unit: "", effect: ChangeEffect::Live }
+        Self { key, label, help, unit: "", effect: ChangeEffect::Live, advanced: false }
     }
 
     /// Sets the unit of the parameter's value.
@@ -58,6 +60,11 @@ impl Info {
     /// Sets the effect of changing the parameter.
     pub const fn effect(self, effect: ChangeEffect) -> Self {
         Self { effect, ..self }
+    }
+
+    /// Sets whether the panel lists the parameter under "More".
+    pub const fn advanced(self, advanced: bool) -> Self {
+        Self { advanced, ..self }
     }
 }
 
@@ -158,8 +165,8 @@ pub trait Params {
 }
 
 /// Declares a struct of parameters, and implements `Default` and [`Params`] for it. A row is `/// help`, then `key: type =
-/// default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale. The unit,
-/// the effect and the hook are optional; `hook` is a method that runs after each visit to the parameter.
+/// default, "label" [range, scale] unit("unit") effect(effect) advanced(true) => hook,`. Only numbers have a range and a
+/// scale. All that follows the range is optional; `hook` is a method that runs after each visit to the parameter.
 macro_rules! parameters {
     ($(#[$meta:meta])* pub struct $params:ident {
         $(
@@ -225,6 +232,27 @@ impl serde::Serialize for ParamValue {
             ParamValue::Option(name) => s.serialize_str(name),
         }
     }
+}
+
+/// Returns the descriptions of all parameters, in the order in which [`Params::visit`] visits them. No value changes.
+pub fn infos(params: &mut (impl Params + ?Sized)) -> Vec<Info> {
+    struct Infos(Vec<Info>);
+    impl Visitor for Infos {
+        fn float(&mut self, info: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {
+            self.0.push(*info);
+        }
+
+        fn flag(&mut self, info: &Info, _: &mut bool) {
+            self.0.push(*info);
+        }
+
+        fn option(&mut self, info: &Info, _: &mut usize, _: &[&'static Opt]) {
+            self.0.push(*info);
+        }
+    }
+    let mut infos = Infos(Vec::new());
+    params.visit(&mut infos);
+    infos.0
 }
 
 /// Keys, effects and values of all parameters, in the order in which [`Params::visit`] visits them.

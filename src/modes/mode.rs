@@ -151,6 +151,29 @@ impl<'a> Carries<'a> {
     }
 }
 
+/// How to read the values that the colours of bodies show, for a legend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ColourScale {
+    /// Name of the quantity, as in the panel.
+    pub name: &'static str,
+    /// Unit of the quantity; empty for scene units.
+    pub unit: &'static str,
+    /// Whether the values are decimal logarithms of the quantity.
+    pub is_log: bool,
+}
+
+impl ColourScale {
+    /// Describes values that are the quantity itself.
+    pub(super) const fn linear(name: &'static str, unit: &'static str) -> Option<Self> {
+        Some(Self { name, unit, is_log: false })
+    }
+
+    /// Describes values that are decimal logarithms of the quantity, which has scene units.
+    pub(super) const fn log(name: &'static str) -> Option<Self> {
+        Some(Self { name, unit: "", is_log: true })
+    }
+}
+
 /// A simulation mode with its parameters. Each method that takes a state fails if the mode cannot simulate the state.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Mode: Params + Any + Send + Sync {
@@ -202,6 +225,11 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the name of the accuracy level that `auto` requires of a variant; empty if the mode has no such levels.
     fn accuracy(&self) -> &'static str {
         ""
+    }
+
+    /// Describes the values that colours show; `None` if the values are labels, or errors (see [`Mode::shows_errors`]).
+    fn colour_scale(&self) -> Option<ColourScale> {
+        None
     }
 
     /// Returns whether colours show the errors of individual bodies, which [`Simulation::sample`] measures.

@@ -1,12 +1,11 @@
-//! "Appearance" section of the panel: the settings of a [`Look`], collapsed by default.
-
-use egui::Button;
+//! "Picture" section of the panel: what colours show, and the settings of a [`Look`].
 
 use super::action::{Action, Collector};
 use super::fields::Fields;
-use super::jump;
 use super::model::Model;
-use super::widgets::{folded, shortcut_button, title, with_help};
+use super::parameters::more;
+use super::widgets::{enabled_button, section, shortcut_button};
+use crate::base::ChangeEffect::View;
 use crate::base::{CellCounts, Look, MOST_BOXES, ParamValues, Params, format};
 
 /// Keys of the settings that apply only to kernel variants with a tree.
@@ -16,29 +15,42 @@ const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree i
 
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { recipe, stats, .. } = *model;
-    let look = &mut *model.look;
+    let (config, look) = (&mut *model.config, &mut *model.look);
+    // The user's changes are relative to the look of the scene.
+    let default = config.start.look.complete();
+    section(ui, "Picture", |ui| {
+        let help = "Reset every setting of the picture and the window to the scene's value";
+        if enabled_button(ui, out, ("reset picture", "↺ Reset picture", help), *look != default) {
+            *look = default.clone();
+        }
+        shortcut_button(ui, out, ("reset view", "Reset camera"), Action::ResetView);
+    });
+    let defaults = config.mode.info().mode_for(&config.start).values();
+    let disabled = (&[][..], "");
+    config.mode.visit(&mut Fields {
+        ui,
+        out,
+        defaults: &defaults,
+        disabled,
+        note: None,
+        shows: |info| info.effect == View,
+    });
+    let defaults = ParamValues::collect(&mut default.clone());
     let has_cells = recipe.is_some_and(|recipe| recipe.variant.has_cells);
-    ui.add_space(10.0);
-    let unfolds = jump::target(ui.ctx()).is_some_and(|key| ParamValues::collect(look).get(key).is_some());
-    let help = "Colours, brightness, trails and camera of the picture; theme and text size of the window";
-    folded(ui, out, ("picture", title(ui, "Appearance"), help), unfolds, |ui, out| {
-        // The user's changes are relative to the look of the scene.
-        let default = model.config.start.look.complete();
-        let defaults = ParamValues::collect(&mut default.clone());
-        let disabled = (if has_cells { &[][..] } else { OF_TREES }, NO_TREE);
+    let disabled = (if has_cells { &[][..] } else { OF_TREES }, NO_TREE);
+    look.visit(&mut Fields {
+        ui,
+        out,
+        defaults: &defaults,
+        disabled,
+        note: None,
+        shows: |info| !info.advanced,
+    });
+    let help = "Glow, stars, grid, tree cells and camera motion; theme and text size of the window";
+    more(ui, out, ("more picture", help), look, |ui, out, look| {
         let limit = stats.cells.and_then(|counts| limit(look, &counts));
         let note = limit.as_ref().map(|text| ("cells_depth", &**text));
-        look.visit(&mut Fields { ui, out, defaults: &defaults, disabled, note });
-        ui.add_space(4.0);
-        ui.horizontal(|ui| {
-            let reset = ui.add_enabled(*look != default, Button::new("↺ Reset appearance"));
-            let reset = with_help(reset, "Reset every setting in this section to the scene's value");
-            out.record("reset picture", &reset);
-            if reset.clicked() {
-                *look = default;
-            }
-            shortcut_button(ui, out, ("reset view", "Reset camera"), Action::ResetView);
-        });
+        look.visit(&mut Fields { ui, out, defaults: &defaults, disabled, note, shows: |info| info.advanced });
     });
 }
 

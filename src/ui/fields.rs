@@ -7,8 +7,11 @@ use egui::Response;
 use super::action::Collector;
 use super::numbers::slider_row;
 use super::swatches;
-use super::widgets::{Chip, chips, labelled_checkbox, note, resettable};
+use super::widgets::{Chip, chips, labelled_checkbox, list, note, resettable};
 use crate::base::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
+
+/// Largest number of options that are shown as a row of buttons; more options are shown as a drop-down list.
+const MOST_CHIPS: usize = 4;
 
 /// A [`Visitor`] that shows a row for each parameter, with a control that changes its value.
 pub(super) struct Fields<'a> {
@@ -19,10 +22,15 @@ pub(super) struct Fields<'a> {
     pub disabled: (&'a [&'a str], &'a str),
     /// Key of a numeric parameter, and a note to show below its row.
     pub note: Option<(&'a str, &'a str)>,
+    /// Which parameters to show.
+    pub shows: fn(&Info) -> bool,
 }
 
 impl Visitor for Fields<'_> {
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale) {
+        if !(self.shows)(info) {
+            return;
+        }
         let (help, default) = (self.help(info), self.defaults.float(info.key).unwrap_or(*value));
         let is_enabled = self.is_enabled(info);
         let Self { ui, out, .. } = self;
@@ -46,9 +54,15 @@ impl Visitor for Fields<'_> {
             ParamValue::Option(name) => options.iter().position(|opt| opt.name == name),
             _ => None,
         };
-        self.row(info, index, read, |ui, out, _, index| {
+        self.row(info, index, read, |ui, out, (label, help), index| {
             if info.key == "palette" {
                 return swatches::show(ui, out, index);
+            }
+            if options.len() > MOST_CHIPS {
+                let texts = options.iter().map(|opt| (opt.name, opt.help));
+                let shown = (options[*index].name, *index);
+                *index = list(ui, out, (info.key, label, help), shown, texts).unwrap_or(*index);
+                return;
             }
             let chip = |(i, opt): (usize, &&'static Opt)| Chip::new(opt.name, opt.help, i == *index);
             let all = options.iter().enumerate().map(chip);
@@ -68,6 +82,9 @@ impl Fields<'_> {
         read: impl FnOnce(ParamValue) -> Option<T>,
         add: impl FnOnce(&mut egui::Ui, &mut Collector, (&Response, &str), &mut T),
     ) {
+        if !(self.shows)(info) {
+            return;
+        }
         let (help, default) = (self.help(info), self.defaults.get(info.key).and_then(read).unwrap_or(*value));
         let texts = (info.key, info.label, &*help);
         let is_enabled = self.is_enabled(info);
@@ -94,7 +111,7 @@ impl Fields<'_> {
 
 /// Returns a parameter's tooltip: its help text, its name and unit, and the effect of changing it.
 fn help(info: &Info) -> String {
-    let &Info { key, label: _, help, unit, effect } = info;
+    let &Info { key, help, unit, effect, .. } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
     let effect = match effect {
         ChangeEffect::Window => "a change affects only the window",

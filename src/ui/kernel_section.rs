@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use egui::{ProgressBar, RichText};
+use egui::text::LayoutJob;
+use egui::{Align, FontSelection, ProgressBar, RichText};
 
 use super::action::{Action, Collector};
 use super::chart_window::Measurement;
 use super::model::Model;
-use super::numbers::auto_number;
-use super::widgets::{auto_row, button, folded, heading, labelled_checkbox, note, row, shortcut_button};
-use super::{playback, theme};
+use super::widgets::{auto_list, auto_row, button, folded, note, row, small};
+use super::{jump, theme, widgets};
 use crate::base::format;
 use crate::engine::{Config, Study, Trial};
 use crate::export::chart::Chart;
@@ -23,27 +23,26 @@ pub(super) fn show(
     out: &mut Collector,
 ) {
     ui.add_space(10.0);
-    ui.horizontal(|ui| {
-        heading(ui, "Kernel");
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| sources(ui, folder, out));
+    let unfolds = jump::target(ui.ctx()).is_some_and(|key| ["variant", "work-group"].contains(&key));
+    let help = "How the device computes a step: the kernel variant, its settings, and measurements of speed";
+    let title = title(ui, model.stats.variant);
+    folded(ui, out, ("kernel", title, help), unfolds, |ui, out| {
+        variant(ui, model, out);
+        work_group(ui, model, out);
+        shape(ui, model, out);
+        row(ui, "Source code", "OpenCL C source code of the kernels", |ui, _| sources(ui, folder, out));
+        tuning(ui, model, measurement, out);
     });
-    variant(ui, model, out);
-    work_group(ui, model, out);
-    shape(ui, model, out);
-    tuning(ui, model, measurement, out);
-    let Model { config, stats, .. } = model;
-    row(ui, "Steps/frame", "Simulation steps per displayed frame", |ui, label| {
-        let in_use = stats.steps_per_frame;
-        let range = 1..=playback::MAX_STEPS_PER_FRAME;
-        ui.spacing_mut().item_spacing.x = 3.0;
-        auto_number(ui, out, ("steps per frame", label), &mut config.steps_per_frame, in_use, range);
-        shortcut_button(ui, out, ("slower", "½×"), Action::Slower);
-        shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
-    });
-    let help = "Compute steps as fast as possible, without waiting for the screen; some steps are not shown";
-    row(ui, "Free run", help, |ui, label| {
-        labelled_checkbox(ui, out, "free run", ("Free run", label, help), &mut config.free_run);
-    });
+}
+
+/// Returns the title of the section with the name of the variant in use.
+fn title(ui: &egui::Ui, variant: &str) -> LayoutJob {
+    let mut title = LayoutJob::default();
+    let texts = [widgets::title(ui, "Kernel"), small(ui, format!("   {variant}"))];
+    texts
+        .into_iter()
+        .for_each(|text| text.append_to(&mut title, ui.style(), FontSelection::Default, Align::Center));
+    title
 }
 
 /// Shows the button that starts or stops kernel editing, and the folder that contains the edited kernels, if any.
@@ -67,7 +66,11 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let help = "Version of the kernel. All versions compute the same step in different ways; slowest first";
     auto_row(ui, out, ("variant", "Variant", help), &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
+        // The notes of most variants have two lines: choosing another variant must not move the controls below.
+        let top = ui.cursor().top();
         note(ui, variant.summary);
+        let missing = 2.0 * ui.text_style_height(&egui::TextStyle::Small) - (ui.cursor().top() - top);
+        ui.add_space(missing.max(0.0));
     }
 }
 
@@ -77,7 +80,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let option = |size: &usize| (*size, size.to_string(), "Work-items per work-group");
     let options: Vec<_> = sizes.iter().map(option).collect();
     let texts = ("work-group", "Work-group", "Number of work-items that run together and share local memory");
-    auto_row(ui, out, texts, &options, (&mut config.work_group, Some(stats.work_group)));
+    auto_list(ui, out, texts, &options, (&mut config.work_group, stats.work_group));
 }
 
 /// Lets the user choose the work-group's width and height if the kernel variant has two-dimensional work-groups.

@@ -29,6 +29,7 @@ mod numbers;
 mod overlay;
 mod palette_entries;
 mod panel;
+mod parameters;
 mod playback;
 mod plot_lines;
 mod plots;

@@ -1,4 +1,5 @@
-//! Overlay with statistics at the top right of the picture: speed, accuracy, and how devices share the work.
+//! Overlay at the top right of the picture: speed, frame rate, error and the legend of the colours. Expanded, it also
+//! shows details of accuracy, the variants measured so far, and how devices share the work.
 
 use std::borrow::Cow;
 
@@ -11,9 +12,9 @@ use super::model::Model;
 use super::swatches::colour_strip;
 use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
-use crate::base::format;
+use crate::base::{Palette, format};
 use crate::modes::accuracy::{self, SampleErrors};
-use crate::modes::{Recipe, Sharing};
+use crate::modes::{ColourScale, Recipe, Sharing};
 use crate::session::{ErrorColours, Rung, Stats};
 
 /// Width of the overlay's contents, in points: fits the longest row, so that changing numbers do not shift the layout.
@@ -28,8 +29,10 @@ const LOW: f32 = 500.0;
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Tooltip for the legend shown while colours represent force errors.
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
-/// Size of the colour bar in the legend for force errors, in points.
-const LEGEND: egui::Vec2 = egui::vec2(160.0, 10.0);
+/// Size of the colour bar in the legend, in points.
+const LEGEND: egui::Vec2 = egui::vec2(84.0, 10.0);
+/// Size of a number at an end of the colour bar, in points: fits the longest number, so that the bar does not move.
+const END: egui::Vec2 = egui::vec2(50.0, 14.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -65,28 +68,24 @@ impl Row {
     }
 }
 
-/// State of the overlay: whether it is collapsed to its headline, and the area of the toolbar, which it must not cover.
+/// State of the overlay: whether it is expanded, and the area of the toolbar, which it must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// Whether the user collapsed (`true`) or expanded (`false`) the overlay; if `None`, the size of the picture decides.
-    chosen: Option<bool>,
-    is_folded: bool,
+    /// Whether the overlay shows all statistics.
+    is_expanded: bool,
+    /// Whether the picture is so small that the collapsed overlay shows only its headline.
     is_small: bool,
     /// Rectangle of the toolbar in the previous frame.
     pub tools: Option<Rect>,
 }
 
 impl Fold {
-    /// Adapts the overlay to the size of `picture`; returns whether the overlay is collapsed.
-    fn update(&mut self, picture: Rect) -> bool {
+    /// Adapts the overlay to the size of `picture`.
+    fn update(&mut self, picture: Rect) {
         let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
-        if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
-            // The choice to expand the overlay over a large picture does not apply to a small picture.
-            self.chosen = None;
-        }
+        // The choice to expand the overlay over a large picture does not apply to a small picture.
+        self.is_expanded &= !is_small || self.is_small;
         self.is_small = is_small;
-        self.is_folded = self.chosen.unwrap_or(is_small);
-        self.is_folded
     }
 
     /// Returns the height available to the overlay, in points. In a narrow picture, the toolbar takes up some of it.
@@ -98,7 +97,7 @@ impl Fold {
 
     /// Collapses or expands the overlay.
     pub(super) fn toggle(&mut self) {
-        self.chosen = Some(!self.is_folded);
+        self.is_expanded ^= true;
     }
 }
 
@@ -129,7 +128,8 @@ pub(super) fn show(
     out: &mut Collector,
 ) -> Rect {
     let picture = ctx.available_rect();
-    let (is_folded, room) = (fold.update(picture), fold.room(picture));
+    fold.update(picture);
+    let (is_expanded, room) = (fold.is_expanded, fold.room(picture));
     // `Order::Background` would pass clicks on to the picture.
     let area = egui::Area::new("overlay".into())
         .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
@@ -141,33 +141,52 @@ pub(super) fn show(
             ui.spacing_mut().interact_size.y = 0.0;
             // Without this call, an egui area limits its contents to the size of the last frame.
             ui.set_max_height(room);
-            headline(ui, model, (is_folded, status), out);
-            if model.has_started() && !is_folded {
+            headline(ui, model, (is_expanded, status), out);
+            if model.has_started() && (is_expanded || !fold.is_small) {
                 let left = room - ui.min_rect().height() - 2.0 * MARGIN;
                 let scroll = ScrollArea::vertical().auto_shrink([false, true]).min_scrolled_height(0.0);
-                scroll.max_height(left.max(0.0)).show(ui, |ui| statistics(ui, model));
+                scroll.max_height(left.max(0.0)).show(ui, |ui| {
+                    summary(ui, model);
+                    if is_expanded {
+                        details(ui, model);
+                    }
+                });
             }
         });
     });
     shown.response.rect
 }
 
-fn statistics(ui: &mut egui::Ui, model: &Model) {
+/// Shows the most important statistics, always in the same rows, then the legend of the colours and any warnings.
+fn summary(ui: &mut egui::Ui, model: &Model) {
     ui.add_space(4.0);
-    show_rows(ui, &speed(model));
+    show_rows(ui, &rates(model));
+    show_rows(ui, &[error_row(model)]);
+    match model.stats.error_colours {
+        Some(colours) => legend_of_errors(ui, model, colours),
+        None => legend(ui, model),
+    }
+    show_variants(ui, model);
+    warnings(ui, model);
+}
+
+fn details(ui: &mut egui::Ui, model: &Model) {
+    ui.add_space(6.0);
+    show_rows(ui, &timings(model));
     show_rows(ui, &setup(model));
     ui.add_space(6.0);
     show_rows(ui, &accuracy_rows(model));
-    legend(ui, model);
-    warnings(ui, model);
     sparkline::show(ui, model);
     let devices = devices(model);
     if !devices.is_empty() {
         ui.add_space(6.0);
         show_rows(ui, &devices);
     }
+}
+
+/// Shows a table of the kernel variants measured so far, unless there is only one, which the rows above describe.
+fn show_variants(ui: &mut egui::Ui, model: &Model) {
     let variants = variants(model);
-    // The rows above already show the numbers of a single variant.
     if variants.len() > 1 {
         ui.add_space(6.0);
         let titles = ("speed", "error");
@@ -194,7 +213,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
 fn headline(
     ui: &mut egui::Ui,
     model: &Model,
-    (is_folded, status): (bool, Option<&str>),
+    (is_expanded, status): (bool, Option<&str>),
     out: &mut Collector,
 ) {
     let work = &model.config.mode.info().work;
@@ -221,7 +240,7 @@ fn headline(
         ui.label(large);
         ui.label(small(ui, aside));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(small(ui, if is_folded { "⏷" } else { "⏶" }));
+            ui.label(small(ui, if is_expanded { "⏶" } else { "⏷" }));
         });
     });
     let line = line.response.interact(egui::Sense::click());
@@ -240,13 +259,21 @@ fn milliseconds(ms: f64) -> String {
     measured(ms / 1e3, "s")
 }
 
-fn speed(model: &Model) -> Vec<Row> {
+fn rates(model: &Model) -> [Row; 2] {
     let Model { config, stats, window, .. } = model;
     // Rates are known only while the simulation runs.
     let (frames, steps) = match config.running {
         true => (format!("{:.0} fps", window.fps), measured(stats.steps_per_second, "steps/s")),
         false => (UNKNOWN.to_owned(), UNKNOWN.to_owned()),
     };
+    [
+        row("Frame rate", frames, "Frames drawn per second"),
+        row("Step rate", steps, "Simulation steps per second of real time"),
+    ]
+}
+
+fn timings(model: &Model) -> Vec<Row> {
+    let Model { config, stats, window, .. } = model;
     let busy = match config.running && stats.device_busy > 0.0 {
         true => format!(" · {:.0} % busy", stats.device_busy * 100.0),
         false => String::new(),
@@ -255,8 +282,6 @@ fn speed(model: &Model) -> Vec<Row> {
     let step_help = "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; the rest of the time it waits";
     let draw_help = "Time to upload the frame's data to OpenGL and to draw the frame";
     vec![
-        row("Frame rate", frames, "Frames drawn per second"),
-        row("Step rate", steps, "Simulation steps per second of real time"),
         row("Step on device", milliseconds(stats.device_ms_per_step) + &busy, step_help),
         row("Share of peak", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
@@ -276,7 +301,8 @@ fn setup(model: &Model) -> Vec<Row> {
     ]
 }
 
-fn accuracy_rows(model: &Model) -> Vec<Row> {
+/// Returns the row with the error of the last step, highlighted if it is larger than usual for the variant in use.
+fn error_row(model: &Model) -> Row {
     let (stats, mode) = (model.stats, &model.config.mode);
     let (label, help) = mode.info().error;
     let in_use = mode.info().variant(stats.variant).map(|variant| {
@@ -288,10 +314,15 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
     let (alarm, spread) = (accuracy::text(Some(alarm)), spread.unwrap_or_default());
     let help = format!("{help} The number is the root mean square; it is a warning above {alarm}.{spread}");
-    let mut rows = vec![row(label, accuracy::text(stats.relative_error), help.clone()).warns(worries)];
+    row(label, accuracy::text(stats.relative_error), help).warns(worries)
+}
+
+fn accuracy_rows(model: &Model) -> Vec<Row> {
+    let (stats, mode) = (model.stats, &model.config.mode);
+    let mut rows = Vec::new();
     if let Some(SampleErrors { p99: Some(p99), max, .. }) = stats.errors {
         let [p99, max] = [p99, max].map(|error| accuracy::text(Some(error)));
-        rows.push(row("99 % below · largest", format!("{p99} · {max}"), help));
+        rows.push(row("99 % below · largest", format!("{p99} · {max}"), mode.info().error.1));
     }
     if mode.conserves_energy() {
         let drift = stats.energy_drift.map_or(UNKNOWN.to_owned(), |drift| format!("{drift:+.2e}"));
@@ -310,29 +341,46 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Shows the colour scale and the number of measured bodies while colours represent force errors; otherwise, shows
-/// nothing.
-fn legend(ui: &mut egui::Ui, model: &Model) {
-    let Some(ErrorColours { measured, decades }) = model.stats.error_colours else { return };
-    ui.add_space(6.0);
+/// Shows the number of measured bodies and the colour scale, while colours represent force errors.
+fn legend_of_errors(ui: &mut egui::Ui, model: &Model, ErrorColours { measured, decades }: ErrorColours) {
     let [some, all] = [measured, model.stats.bodies].map(|count| format::count(count as u64));
     show_rows(ui, &[row("Bodies measured", format!("{some} of {all}"), ERRORS_HELP)]);
-    if measured == 0 {
-        return;
+    if measured > 0 {
+        let ends = decades.map(|exponent| format!("1e{exponent}"));
+        colour_scale(ui, model.look.palette, ("Colour", ends), ERRORS_HELP);
     }
+}
+
+/// Shows the colour scale with the values at its ends, if the mode describes what the colours show.
+fn legend(ui: &mut egui::Ui, model: &Model) {
+    let Some(ColourScale { name, unit, is_log }) = model.config.mode.colour_scale() else { return };
+    let ends = model.value_range.map(|value| {
+        let value = f64::from(value);
+        format::significant(if is_log { 10f64.powf(value) } else { value }, 2)
+    });
+    let unit = if unit.is_empty() { "scene units" } else { unit };
+    let scale = if is_log { ", on a logarithmic scale" } else { "" };
+    let help = format!(
+        "What colours show: {} in {unit}{scale}. Values beyond the two ends have the colours of the ends.",
+        name.to_lowercase()
+    );
+    colour_scale(ui, model.look.palette, (name, ends), &help);
+}
+
+/// Shows a bar with the colours of a palette, between the values at its two ends.
+fn colour_scale(ui: &mut egui::Ui, palette: Palette, (name, ends): (&str, [String; 2]), help: &str) {
     let line = ui.horizontal(|ui| {
-        ui.label(small(ui, "Colour"));
+        ui.label(small(ui, name));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let [low, high] = decades.map(|exponent| {
-                RichText::new(format!("1e{exponent}")).monospace().size(12.0).color(theme::of(ui).text)
-            });
-            ui.label(high);
+            let [low, high] =
+                ends.map(|text| RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
+            ui.add_sized(END, egui::Label::new(high));
             let (rect, _) = ui.allocate_exact_size(LEGEND, egui::Sense::hover());
-            ui.painter().add(colour_strip(model.look.palette, rect));
-            ui.label(low);
+            ui.painter().add(colour_strip(palette, rect));
+            ui.add_sized(END, egui::Label::new(low));
         });
     });
-    line.response.on_hover_text(ERRORS_HELP);
+    line.response.on_hover_text(help);
 }
 
 /// Returns one row for each measured kernel variant, from slowest to fastest, with the variant's latest measurement.

@@ -8,14 +8,15 @@ use super::action::{Action, Collector};
 use super::brush::Brush;
 use super::chart_window::Measurement;
 use super::export::Export;
-use super::fields::Fields;
 use super::model::Model;
 use super::numbers::auto_number;
-use super::widgets::{Chip, checkbox, chips, heading, note, row, shortcut_button, with_help};
-use super::{appearance, jump, kernel_section, keys, playback, theme};
+use super::widgets::{Chip, checkbox, chips, note, row, section, shortcut_button, with_help};
+use super::{appearance, jump, kernel_section, keys, parameters, playback, theme};
 use crate::engine::Config;
 use crate::modes::MODES;
 
+/// Height of the panel, in points, below which the section "Run" scrolls with the others.
+const LOW: f32 = 400.0;
 /// Exclusive upper bound on the seeds that the "New seed" button draws, so that the numbers stay short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
@@ -34,15 +35,27 @@ pub(super) fn show(
     let panel = egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0);
     panel.frame(frame).show(ctx, |ui| {
         header(ui, out);
+        let is_filming = export.filming.is_some();
+        let scrolls_run = ui.available_height() < LOW;
+        let margin_of_scroll_bar = 8.0;
+        if !scrolls_run {
+            ui.scope(|ui| {
+                ui.set_max_width(ui.available_width() - margin_of_scroll_bar);
+                playback::show(ui, model, is_filming, out);
+            });
+            ui.add_space(2.0);
+        }
         egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.set_max_width(ui.available_width() - 8.0);
-            playback::show(ui, model, export.filming.is_some(), out);
+            ui.set_max_width(ui.available_width() - margin_of_scroll_bar);
+            if scrolls_run {
+                playback::show(ui, model, is_filming, out);
+            }
             scene(ui, model, out);
             brush.show_rows(ui, model, out);
+            parameters::show(ui, model.config, out);
             appearance::show(ui, model, out);
             kernel_section::show(ui, model, (measurement, kernels), out);
             devices(ui, model, out);
-            parameters(ui, model.config, out);
             export.show(ui, out);
         });
     });
@@ -66,13 +79,8 @@ pub(super) fn show_hidden(ctx: &egui::Context, out: &mut Collector) {
         .show(ctx, |ui| shortcut_button(ui, out, ("show", "☰ Panel"), Action::TogglePanel));
 }
 
-fn section(ui: &mut egui::Ui, title: &str) {
-    ui.add_space(6.0);
-    heading(ui, title);
-}
-
 fn scene(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
-    section(ui, "Scene");
+    section(ui, "Scene", |_| {});
     mode(ui, model.config, out);
     scenes(ui, model.config, out);
     bodies(ui, model, out);
@@ -102,14 +110,10 @@ fn scenes(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
 }
 
 fn files(ui: &mut egui::Ui, out: &mut Collector) {
-    row(ui, "File", "Open and save files. To open a file, you can also drop it on the window", |ui, _| {
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
-            ui.spacing_mut().button_padding.x = 4.0;
-            shortcut_button(ui, out, ("open", "Open…"), Action::Open);
-            shortcut_button(ui, out, ("save snapshot", "Save…"), Action::SaveSnapshot);
-            shortcut_button(ui, out, ("save scene", "Save scene…"), Action::SaveScene);
-        });
+    ui.horizontal(|ui| {
+        shortcut_button(ui, out, ("open", "Open…"), Action::Open);
+        shortcut_button(ui, out, ("save snapshot", "Save snapshot…"), Action::SaveSnapshot);
+        shortcut_button(ui, out, ("save scene", "Save scene…"), Action::SaveScene);
     });
 }
 
@@ -159,7 +163,7 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     if pool.len() < 2 {
         return;
     }
-    section(ui, "Devices");
+    section(ui, "Devices", |_| {});
     for (place, info) in pool.iter().enumerate() {
         let was = config.devices.contains(&place);
         let is_only = was && config.devices.len() == 1;
@@ -182,14 +186,4 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
             config.devices.retain(|other| *other != place);
         }
     }
-}
-
-fn parameters(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
-    let defaults = config.mode.info().mode_for(&config.start).values();
-    section(ui, "Parameters");
-    config.mode.visit(&mut Fields { ui, out, defaults: &defaults, disabled: (&[], ""), note: None });
-    ui.add_space(4.0);
-    let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
-    let reset = with_help(reset, "Set every parameter to the scene's default");
-    out.button("reset all", &reset, Action::ResetParameters);
 }

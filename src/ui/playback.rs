@@ -4,9 +4,9 @@ use egui::{Align, Button, Label, Layout, RichText, WidgetInfo, WidgetType, vec2}
 
 use super::action::{Action, Collector};
 use super::model::Model;
-use super::numbers::live_number;
-use super::widgets::{button, checkbox, heading, tooltip, with_help};
-use super::{keys, theme};
+use super::numbers::{auto_number, live_number};
+use super::widgets::{button, checkbox, heading, row, shortcut_button, tooltip, with_help};
+use super::{jump, keys, theme};
 use crate::base::format;
 use crate::engine::Config;
 
@@ -18,7 +18,14 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     ui.add_space(6.0);
     ui.horizontal(|ui| {
         heading(ui, "Run");
-        backwards(ui, model.config, out);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            backwards(ui, model.config, out);
+            let help =
+                "Compute steps as fast as possible, without waiting for the screen; some steps are not shown";
+            let free = with_help(checkbox(ui, &mut model.config.free_run, "Free run"), help);
+            out.record("free run", &free);
+            jump::reveal("free run", &free);
+        });
     });
     let (is_running, text) = match (is_filming, model.config.running) {
         (true, _) => (true, "⏺ Recording"),
@@ -48,6 +55,20 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
         } else {
             ui.label(RichText::new("Starting…").monospace().color(theme::of(ui).weak));
         }
+    });
+    speed(ui, model, out);
+}
+
+/// Shows the number of steps per frame, with buttons that halve and double it.
+fn speed(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
+    let Model { config, stats, .. } = model;
+    row(ui, "Steps/frame", "Simulation steps per displayed frame", |ui, label| {
+        let range = 1..=MAX_STEPS_PER_FRAME;
+        ui.spacing_mut().item_spacing.x = 3.0;
+        let key = ("steps per frame", label);
+        auto_number(ui, out, key, &mut config.steps_per_frame, stats.steps_per_frame, range);
+        shortcut_button(ui, out, ("slower", "½×"), Action::Slower);
+        shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
     });
 }
 
@@ -84,17 +105,15 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
 
 fn backwards(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     let reason = config.mode.backwards().err();
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        let is_possible = reason.is_none() || config.reverse;
-        let back = ui.add_enabled_ui(is_possible, |ui| checkbox(ui, &mut config.reverse, "Backwards")).inner;
-        let (enabled, on) = (back.enabled(), config.reverse);
-        back.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, on, "Backwards"));
-        out.record("reverse", &back);
-        match reason {
-            None => back.on_hover_text(keys::hint(&Action::Reverse)),
-            Some(reason) => with_help(back, reason),
-        }
-    });
+    let is_possible = reason.is_none() || config.reverse;
+    let back = ui.add_enabled_ui(is_possible, |ui| checkbox(ui, &mut config.reverse, "Backwards")).inner;
+    let (enabled, on) = (back.enabled(), config.reverse);
+    back.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, on, "Backwards"));
+    out.record("reverse", &back);
+    match reason {
+        None => back.on_hover_text(keys::hint(&Action::Reverse)),
+        Some(reason) => with_help(back, reason),
+    };
 }
 
 /// Doubles or halves the steps per frame. If the setting is `auto`, starts from `in_use`, the number that `auto` chose.

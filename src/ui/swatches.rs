@@ -12,9 +12,10 @@ const STEPS: usize = 12;
 
 /// Shows a button for each colour palette; `index` is the index of the chosen palette.
 pub(super) fn show(ui: &mut egui::Ui, out: &mut Collector, index: &mut usize) {
-    ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
-    ui.horizontal_wrapped(|ui| {
-        let width = ((ui.available_width() - 2.0 * 4.0) / 3.0).floor();
+    ui.spacing_mut().item_spacing.x = 2.0;
+    ui.horizontal(|ui| {
+        let (gap, count) = (ui.spacing().item_spacing.x, Palette::OPTIONS.len() as f32);
+        let width = ((ui.available_width() - gap * (count - 1.0)) / count).floor();
         for (nth, option) in Palette::OPTIONS.iter().enumerate() {
             if swatch(ui, out, option, (width, nth == *index)) {
                 *index = nth;

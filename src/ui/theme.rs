@@ -112,6 +112,10 @@ pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
 pub(super) const LABEL_WIDTH: f32 = 92.0;
 /// Width of the number field beside a slider, in points.
 pub(super) const NUMBER_WIDTH: f32 = 78.0;
+/// Width of a drop-down list, in points.
+pub(super) const LIST_WIDTH: f32 = 110.0;
+/// Largest height of the options of a drop-down list, in points; longer lists scroll.
+pub(super) const LIST_HEIGHT: f32 = 360.0;
 /// Width of a field for whole numbers in the millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 

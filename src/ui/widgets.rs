@@ -1,7 +1,7 @@
 //! Widgets of the panel: labelled rows, buttons, chips and checkboxes.
 
 use egui::{
-    Align, Button, CollapsingHeader, Label, Layout, Response, RichText, Sense, Stroke, WidgetInfo,
+    Align, Button, CollapsingHeader, ComboBox, Label, Layout, Response, RichText, Sense, Stroke, WidgetInfo,
     WidgetType, vec2,
 };
 
@@ -12,11 +12,32 @@ pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
     ui.label(self::title(ui, title));
 }
 
+/// Shows the heading of a section, and at the right end of its line the widgets that `add` creates.
+pub(super) fn section(ui: &mut egui::Ui, title: &str, add: impl FnOnce(&mut egui::Ui)) {
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        heading(ui, title);
+        ui.with_layout(Layout::right_to_left(Align::Center), add);
+    });
+}
+
+/// Shows a button that can be disabled; returns whether the user clicked it. The tooltip `help` is shown in both states.
+pub(super) fn enabled_button(
+    ui: &mut egui::Ui,
+    out: &mut Collector,
+    (key, text, help): (&str, &str, &str),
+    is_enabled: bool,
+) -> bool {
+    let button = with_help(ui.add_enabled(is_enabled, Button::new(text)), help);
+    out.record(key, &button);
+    button.clicked()
+}
+
 /// Shows a collapsible section that starts collapsed, and expands it if `unfolds` is true.
 pub(super) fn folded(
     ui: &mut egui::Ui,
     out: &mut Collector,
-    (key, title, help): (&str, RichText, &str),
+    (key, title, help): (&str, impl Into<egui::WidgetText>, &str),
     unfolds: bool,
     add: impl FnOnce(&mut egui::Ui, &mut Collector),
 ) {
@@ -30,12 +51,10 @@ pub(super) fn title(ui: &egui::Ui, text: &str) -> RichText {
     RichText::new(text).strong().color(theme::of(ui).accent)
 }
 
-/// Shows a small grey note below a control, aligned with the column of controls. Reserves room for two lines.
+/// Shows a small grey note below a control, aligned with the column of controls.
 pub(super) fn note(ui: &mut egui::Ui, text: &str) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;
-        // A longer note must not move the controls below.
-        ui.set_min_height(2.0 * ui.text_style_height(&egui::TextStyle::Small));
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(Label::new(small(ui, text)).wrap());
     });
@@ -203,6 +222,61 @@ pub(super) fn auto_row<T: Copy + PartialEq>(
         *chosen = at.checked_sub(1).map(|at| options[at].0);
     }
     choice.is_some()
+}
+
+/// Shows a drop-down list of options (name, tooltip), with `shown` as the text of the choice. Returns the index of the
+/// option that the user clicked.
+pub(super) fn list<'a>(
+    ui: &mut egui::Ui,
+    out: &mut Collector,
+    (key, label, help): (&str, &Response, &str),
+    (shown, selected): (&str, usize),
+    options: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Option<usize> {
+    let mut clicked = None;
+    let list =
+        ComboBox::from_id_salt(key).selected_text(shown).width(theme::LIST_WIDTH).height(theme::LIST_HEIGHT);
+    let list = list.show_ui(ui, |ui| {
+        for (nth, (name, help)) in options.into_iter().enumerate() {
+            let option = ui.selectable_label(nth == selected, name).on_hover_text(help);
+            out.record(format_args!("{key} {name}"), &option);
+            if option.clicked() {
+                clicked = Some(nth);
+            }
+        }
+    });
+    let list = with_help(list.response.labelled_by(label.id), help);
+    out.record(key, &list);
+    jump::reveal(key, &list);
+    clicked
+}
+
+/// Shows a row with a drop-down list of `auto` and `options` (value, name, tooltip). Stores the choice in `chosen`, where
+/// `None` means `auto`, which currently resolves to `in_use`.
+pub(super) fn auto_list<T: Copy + PartialEq>(
+    ui: &mut egui::Ui,
+    out: &mut Collector,
+    (key, label, help): (&str, &str, &str),
+    options: &[(T, String, &str)],
+    (chosen, in_use): (&mut Option<T>, T),
+) {
+    let place = |value: T| options.iter().position(|option| option.0 == value);
+    let selected = chosen.and_then(place);
+    let shown = match (selected, place(in_use)) {
+        (Some(nth), _) => options[nth].1.clone(),
+        (None, Some(nth)) => format!("auto ({})", options[nth].1),
+        (None, None) => "auto".to_owned(),
+    };
+    let all = options.iter().map(|(_, name, help)| (name.as_str(), *help));
+    let all = std::iter::once(("auto", "Let the program choose")).chain(all);
+    let mut clicked = None;
+    let name = row(ui, label, help, |ui, name| {
+        clicked = list(ui, out, (key, name, help), (&shown, selected.map_or(0, |nth| nth + 1)), all);
+    });
+    let clicked = if name.double_clicked() { Some(0) } else { clicked };
+    if let Some(nth) = clicked {
+        *chosen = nth.checked_sub(1).map(|nth| options[nth].0);
+    }
 }
 
 /// Shows one chip, a button for an option. `label` names the choice for screen readers.

@@ -116,6 +116,11 @@ impl View {
         self.trails.note(&self.cloud, self.look.trails)
     }
 
+    /// Returns the values at the two ends of the colour map, in the unit of [`Points::values`].
+    pub fn value_range(&self) -> [f32; 2] {
+        self.cloud.value_range
+    }
+
     /// Draws the picture into `area`, in pixels from the lower left corner, or into the whole surface if `area` is `None`.
     /// If camera, size and bodies are unchanged, reuses the bodies' light instead of drawing the bodies again.
     ///

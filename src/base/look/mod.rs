@@ -19,34 +19,34 @@ parameters! {
         /// Brightness of the picture. Each stop doubles the brightness.
         exposure: f32 = 0.0, "Exposure" [-4.0..=4.0, Linear] unit("stops") effect(View),
         /// Adapts the exposure to the brightness of the picture.
-        auto_exposure: bool = true, "Auto exposure" effect(View),
+        auto_exposure: bool = true, "Auto exposure" effect(View) advanced(true),
         /// Adds a glow around bright areas.
         bloom: BloomMode = BloomMode::Auto, "Bloom" effect(View),
         /// Fraction of the light that spreads as a glow.
-        bloom_strength: f32 = 0.35, "Bloom strength" [0.0..=1.0, Linear] effect(View),
+        bloom_strength: f32 = 0.35, "Bloom strength" [0.0..=1.0, Linear] effect(View) advanced(true),
         /// Scales the drawn size of bodies. Asteroids keep their own radius.
         point_size: f32 = 1.0, "Point size" [0.25..=4.0, Log] effect(View),
         /// Length of trails in frames; 0 turns trails off. With many bodies, trails are coarser; with very many, they are off.
         trails: f32 = 0.0, "Trails" [0.0..=300.0, Linear] unit("frames") effect(View) => round_trails,
         /// Dims distant bodies.
-        depth_cue: f32 = 0.3, "Depth cue" [0.0..=1.0, Linear] effect(View),
+        depth_cue: f32 = 0.3, "Depth cue" [0.0..=1.0, Linear] effect(View) advanced(true),
         /// Brightness of the stars in the background; 0 turns them off.
-        stars: f32 = 0.4, "Stars" [0.0..=1.0, Linear] effect(View),
+        stars: f32 = 0.4, "Stars" [0.0..=1.0, Linear] effect(View) advanced(true),
         /// Draws the plane z = 0 and the axes.
-        grid: bool = false, "Grid" effect(View),
+        grid: bool = false, "Grid" effect(View) advanced(true),
         /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that its tree walk opened
         /// (orange) and those that it took instead of their bodies (blue).
-        cells: bool = false, "Tree cells" effect(View),
+        cells: bool = false, "Tree cells" effect(View) advanced(true),
         /// Depth of the tree cells below the root, which has depth 0.
-        cells_depth: f32 = 4.0, "Cell depth" [0.0..=16.0, Linear] unit("levels") effect(View) => round_cells_depth,
+        cells_depth: f32 = 4.0, "Cell depth" [0.0..=16.0, Linear] unit("levels") effect(View) advanced(true) => round_cells_depth,
         /// The camera follows the centre of mass.
-        follow: bool = false, "Follow" effect(View),
+        follow: bool = false, "Follow" effect(View) advanced(true),
         /// The camera orbits slowly around its target.
-        turn: bool = false, "Auto-rotate" effect(View),
+        turn: bool = false, "Auto-rotate" effect(View) advanced(true),
         /// Colours of the panel.
-        theme: Theme = Theme::Dark, "Theme" effect(Window),
+        theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
         /// Size of text and controls, relative to the size that the system recommends.
-        scale: Size = Size::One, "Text size" effect(Window),
+        scale: Size = Size::One, "Text size" effect(Window) advanced(true),
     }
 }
 

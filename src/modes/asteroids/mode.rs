@@ -3,15 +3,15 @@
 use super::carried::CARRIES;
 use super::columns::Columns;
 use super::edit;
-use super::parameters::{Asteroids, Substeps};
+use super::parameters::{Asteroids, Colour, Substeps};
 use super::simulation::AsteroidSimulation;
 use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
 use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Start, Variant,
-    Work, checks, common_multiple, fleet, source,
+    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation,
+    Start, Variant, Work, checks, common_multiple, fleet, source,
 };
 use crate::scene;
 
@@ -105,6 +105,16 @@ impl Mode for Asteroids {
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {
         Some(self.field_of(at))
+    }
+
+    fn colour_scale(&self) -> Option<ColourScale> {
+        match self.colour {
+            Colour::Speed => ColourScale::linear("Speed", ""),
+            Colour::Mass => ColourScale::linear("Mass", ""),
+            Colour::Acceleration => ColourScale::log("Acceleration"),
+            Colour::Height => ColourScale::linear("Height", ""),
+            Colour::Origin | Colour::Hit => None,
+        }
     }
 
     fn conserves_energy(&self) -> bool {

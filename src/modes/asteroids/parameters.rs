@@ -10,27 +10,27 @@ parameters! {
         /// Simulated time per step. If Substeps is set to auto, a step is divided when bodies would move too far.
         dt: f32 = 0.005, "Time step" [1e-5..=0.1, Log] unit("time"),
         /// Number of substeps in each step. With too few substeps, fast bodies pass through each other and piles sink.
-        substeps: Substeps = Substeps::Auto, "Substeps",
+        substeps: Substeps = Substeps::Auto, "Substeps" advanced(true),
         /// Factor by which every velocity is multiplied after each step. 1 means no loss.
-        decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
+        decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear] advanced(true),
         // Speed after a collision divided by the speed before, along the line of centres.
         /// How strongly bodies bounce. 1 keeps the full speed, 0 keeps none.
         restitution: f32 = 0.8, "Restitution" [0.0..=1.0, Linear],
         /// Fraction of the sideways speed that a collision removes.
-        friction: f32 = 0.05, "Friction" [0.0..=1.0, Linear],
+        friction: f32 = 0.05, "Friction" [0.0..=1.0, Linear] advanced(true),
         /// Radius of a body of mean mass. The radii of other bodies scale with the cube root of their mass.
         radius: f32 = 0.01, "Radius" [1e-4..=0.5, Log] unit("length"),
         /// Fraction of an overlap that each substep removes.
         /// With the contact law `match`, bodies in a pile stay overlapped just enough to carry their load.
-        push: f32 = 0.2, "Push-out" [0.0..=1.0, Linear],
+        push: f32 = 0.2, "Push-out" [0.0..=1.0, Linear] advanced(true),
         /// Mass of the planet at the centre. 0 turns its gravity off.
-        planet_mass: f32 = 1.0, "Planet mass" [0.0..=10.0, Linear],
+        planet_mass: f32 = 1.0, "Planet mass" [0.0..=10.0, Linear] advanced(true),
         /// Radius of the planet. Bodies bounce off its surface; at 0 there is no surface.
         planet_radius: f32 = 0.3, "Planet radius" [0.0..=2.0, Linear] unit("length"),
         /// Gravitational constant: how strongly the planet attracts bodies.
         g: f32 = 1.0, "Gravity G" [0.0..=10.0, Linear],
         /// How several simultaneous collisions of one body are combined.
-        contact_law: ContactLaw = ContactLaw::Match, "Contact law" effect(Rebuild),
+        contact_law: ContactLaw = ContactLaw::Match, "Contact law" effect(Rebuild) advanced(true),
         /// What the colour of a body shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),
     }

@@ -2,14 +2,15 @@
 
 use super::carried::CARRIES;
 use super::grid::{CELL, GRID};
-use super::parameters::Fluid;
+use super::parameters::{Colour, Fluid};
 use super::simulation::FluidSimulation;
 use super::variants::{VARIANTS, auto_variant, steps_of_launch};
 use super::{check, reference};
 use crate::base::{Flow, Result, SPEEDS, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work, fleet,
+    ColourScale, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work,
+    fleet,
 };
 use crate::scene;
 
@@ -79,6 +80,13 @@ impl Mode for Fluid {
 
     fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
         Err("Viscosity destroys information, so steps cannot be undone.")
+    }
+
+    fn colour_scale(&self) -> Option<ColourScale> {
+        match self.colour {
+            Colour::Speed => ColourScale::linear("Speed", "cells/step"),
+            Colour::Vorticity => ColourScale::linear("Vorticity", "1/step"),
+        }
     }
 
     fn conserves_energy(&self) -> bool {

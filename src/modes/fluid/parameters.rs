@@ -13,21 +13,21 @@ parameters! {
         /// What sets the fluid in motion.
         drive: Drive = Drive::Row, "Drive" effect(Rebuild),
         /// How far each step moves the fluid towards equilibrium. Near 2 the viscosity is low and the flow can blow up.
-        omega: f32 = 1.85, "Relaxation ω" [OMEGA, Linear] => set_viscosity,
+        omega: f32 = 1.85, "Relaxation ω" [OMEGA, Linear] advanced(true) => set_viscosity,
         /// Viscosity of the fluid. Viscosity and ω are linked: changing one changes the other.
         viscosity: f32 = viscosity(1.85), "Viscosity" [viscosity(*OMEGA.end())..=viscosity(*OMEGA.start()), Log]
             unit("cells²/step") => set_omega,
         /// How the fluid in a cell relaxes towards equilibrium in each step.
-        collision: Collision = Collision::Bgk, "Collision" effect(Rebuild),
+        collision: Collision = Collision::Bgk, "Collision" effect(Rebuild) advanced(true),
         /// Smagorinsky constant: sets the strength of the eddy viscosity. Typical values are 0.1 to 0.2.
         /// Only the collision operator `les` uses this constant.
-        smagorinsky: f32 = 0.1, "Smagorinsky" [0.0..=0.5, Linear],
+        smagorinsky: f32 = 0.1, "Smagorinsky" [0.0..=0.5, Linear] advanced(true),
         /// Strength of the push, for the drives `row` and `force`: three times the acceleration.
         accel: f32 = 0.005, "Push" [ACCEL, Log] unit("cells/step²"),
         /// Speed of the fluid at the inlet. Above 0.15 the fluid is visibly compressed.
         inlet: f32 = 0.1, "Inlet speed" [0.0..=0.3, Linear] unit("cells/step"),
         /// Mass in each cell at the start. The force of the push is proportional to this mass.
-        density: f32 = 0.1, "Density" [DENSITY, Log] effect(Reseed),
+        density: f32 = 0.1, "Density" [DENSITY, Log] effect(Reseed) advanced(true),
         // The number of tracers is a whole number.
         /// Number of dots that move with the flow.
         tracers: f32 = 16_384.0, "Tracers" [0.0..=MAX_TRACERS as f32, Log] effect(Rebuild),

@@ -10,8 +10,8 @@ use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Simulation, Variant,
-    Work, checks, edits, fleet, source,
+    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe,
+    Simulation, Variant, Work, checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -68,6 +68,17 @@ impl Mode for Gravity {
 
     fn accuracy(&self) -> &'static str {
         self.accuracy.name()
+    }
+
+    fn colour_scale(&self) -> Option<ColourScale> {
+        match self.colour {
+            Colour::Speed => ColourScale::linear("Speed", ""),
+            Colour::Mass => ColourScale::log("Mass"),
+            Colour::Acceleration => ColourScale::log("Acceleration"),
+            Colour::Height => ColourScale::linear("Height", ""),
+            Colour::Cost => ColourScale::linear("Cost", "pairs + cells"),
+            Colour::Origin | Colour::Error => None,
+        }
     }
 
     fn shows_errors(&self) -> bool {

@@ -16,16 +16,16 @@ parameters! {
         /// Factor by which every velocity is multiplied after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
         /// Method that advances positions and velocities in time.
-        integrator: Integrator = Integrator::Leapfrog, "Integrator",
+        integrator: Integrator = Integrator::Leapfrog, "Integrator" advanced(true),
         /// Formula that keeps the force finite when two bodies meet.
-        softening: Softening = Softening::Plummer, "Softening law" effect(Rebuild),
+        softening: Softening = Softening::Plummer, "Softening law" effect(Rebuild) advanced(true),
         /// Keeps every body in the plane z = 0.
-        flat: bool = false, "Flat",
+        flat: bool = false, "Flat" advanced(true),
         /// Corrects the rounding errors of positions and velocities (Kahan summation).
         /// Long runs stay accurate for longer.
-        compensated: bool = false, "Compensated" effect(Rebuild),
+        compensated: bool = false, "Compensated" effect(Rebuild) advanced(true),
         /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
-        accuracy: Accuracy = Accuracy::Thousandth, "Auto accuracy" effect(Rebuild),
+        accuracy: Accuracy = Accuracy::Thousandth, "Auto accuracy" effect(Rebuild) advanced(true),
         /// Accuracy of the `tree` variant: largest error from one distant cell, relative to the acceleration of the bodies
         /// that the cell acts on. Smaller values are more accurate and slower. If `auto` chooses the tree, it takes a smaller
         /// value where Auto accuracy needs one.

@@ -21,7 +21,6 @@ fn trials(app: &App, bodies: usize, work_group: usize) -> Vec<Trial> {
 }
 
 fn study(window: &mut Window, button: &str) {
-    click(window, Role::Button, "Kernel tuning");
     click(window, Role::Button, button);
 }
 

@@ -16,7 +16,7 @@ fn body(body: usize) -> SelectedBody {
 
 /// Opens a window with a selected body.
 pub(super) fn holding() -> Window {
-    let mut window = open(MODES[0]);
+    let mut window = open_folded(MODES[0]);
     window.state_mut().stats.selected = Some(body(41));
     window.run();
     window

@@ -113,6 +113,7 @@ impl App {
             recipe,
             heights_per_unit: 0.4,
             grid_spacing: 0.1,
+            value_range: [0.25, 4.0],
         };
         let output = self
             .ui
@@ -143,7 +144,44 @@ impl App {
 
 type Window = Harness<'static, App>;
 
+/// Opens a window with all sections of the panel and all statistics unfolded, except for *Export*.
 fn open(info: &'static ModeInfo) -> Window {
+    let mut window = open_folded(info);
+    let kernel = format!("Kernel   {}", window.state().stats.variant);
+    for title in ["More", &kernel, "Kernel tuning"] {
+        for nth in 0..window.query_all_by_role_and_label(Role::Button, title).count() {
+            window.get_all_by_role_and_label(Role::Button, title).nth(nth).unwrap().click();
+            window.run();
+        }
+    }
+    press(&mut window, Key::I);
+    window
+}
+
+/// Clicks the control that the panel records under the name `key`.
+fn click_control(window: &mut Window, key: &str) {
+    let rects = &window.state().rects;
+    let (_, rect) = rects.iter().find(|(name, _)| name == key).unwrap_or_else(|| panic!("no control {key}"));
+    let at = rect.left_center() + vec2(4.0, 0.0);
+    window.hover_at(at);
+    for pressed in [true, false] {
+        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+        window.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+    }
+    window.run();
+}
+
+/// Chooses an option of the setting `key`, which is a row of buttons or a drop-down list.
+fn choose(window: &mut Window, key: &str, option: &str) {
+    let wanted = format!("{key} {option}");
+    if !window.state().rects.iter().any(|(name, _)| *name == wanted) {
+        click_control(window, key);
+    }
+    click_control(window, &wanted);
+}
+
+/// Opens a window as it is at the start of the program, but so high that no section needs scrolling.
+fn open_folded(info: &'static ModeInfo) -> Window {
     // The window is so high that all controls are visible without scrolling.
     let mut window = Harness::builder()
         .with_size(vec2(1280.0, 2000.0))

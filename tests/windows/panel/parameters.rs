@@ -38,7 +38,7 @@ fn every_switch_and_every_option_can_be_chosen_and_reset() {
         }
         for (info, default, options) in options {
             for option in options.iter().rev().chain(&options) {
-                click(&mut window, Role::RadioButton, &format!("{}: {}", info.label, option.name));
+                choose(&mut window, info.key, option.name);
                 assert_eq!(window.state().value(info.key), ParamValue::Option(option.name));
             }
             if default != options.len() - 1 {
@@ -81,7 +81,7 @@ fn reset_goes_back_to_what_suits_the_scene() {
 
 #[test]
 fn double_click_on_a_label_resets() {
-    let mut window = open(MODES[0]);
+    let mut window = open_folded(MODES[0]);
     let (info, default, ..) = described(&window).floats.remove(0);
     type_number(&mut window, info.label, "1e9");
     for _ in 0..2 {

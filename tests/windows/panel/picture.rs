@@ -9,7 +9,7 @@ use gravitile::base::params::{Choice, ParamValues, Params};
 fn unfolded() -> Window {
     let mut window = open(MODES[0]);
     window.state_mut().config.variant = MODES[0].variant("tree");
-    click(&mut window, Role::Button, "Appearance");
+    window.run();
     window
 }
 
@@ -47,11 +47,11 @@ fn every_row_can_be_set_and_all_can_be_reset() {
     }
     for (info, _, options) in described.options.iter().filter(|(info, ..)| info.key != "scale") {
         for option in options.iter().chain(options.iter().rev().skip(1)).chain(&options[1..]) {
-            click(&mut window, Role::RadioButton, &format!("{}: {}", info.label, option.name));
+            choose(&mut window, info.key, option.name);
             assert_eq!(value(&window, info.key), ParamValue::Option(option.name));
         }
     }
-    click(&mut window, Role::Button, "↺ Reset appearance");
+    click(&mut window, Role::Button, "↺ Reset picture");
     assert_eq!(window.state().look, of_scene(&window));
     assert!(of_scene(&window) != Look::default(), "the first scene has a look of its own");
 }

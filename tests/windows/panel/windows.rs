@@ -260,12 +260,17 @@ fn the_legend_of_the_colour_error_says_what_is_shown() {
     }
 }
 
-/// Returns whether the overlay of numbers is folded. An unfolded overlay must have room for its first row.
-fn is_folded(window: &Window) -> bool {
-    let Some(row) = window.query_by_label("Frame rate") else { return true };
+/// Returns whether the overlay shows the row `label`, which must then lie within the overlay.
+fn shows(window: &Window, label: &str) -> bool {
+    let Some(row) = window.query_by_label(label) else { return false };
     let overlay = window.ctx.memory(|memory| memory.area_rect("overlay").unwrap());
     assert!(overlay.contains_rect(row.rect()), "{} in {overlay}", row.rect());
-    false
+    true
+}
+
+/// Returns whether the overlay shows its summary, and whether it shows all numbers.
+fn unfolded(window: &Window) -> [bool; 2] {
+    ["Frame rate", "Read back"].map(|label| shows(window, label))
 }
 
 #[test]
@@ -287,18 +292,19 @@ fn the_overlay_has_room_once_there_is_something_to_tell() {
 
 #[test]
 fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
-    let mut window = open(MODES[0]);
-    assert!(!is_folded(&window));
+    let mut window = open_folded(MODES[0]);
+    assert_eq!(unfolded(&window), [true, false]);
     press(&mut window, Key::I);
-    assert!(is_folded(&window) && window.query_by_label_contains("interactions/s").is_some());
+    assert_eq!(unfolded(&window), [true, true]);
     click(&mut window, Role::Button, "Statistics");
-    assert!(!is_folded(&window));
-    let mut small = open(MODES[0]);
+    assert_eq!(unfolded(&window), [true, false]);
+    assert!(window.query_by_label_contains("interactions/s").is_some());
+    let mut small = open_folded(MODES[0]);
     small.set_size(vec2(640.0, 400.0));
     small.run();
-    assert!(is_folded(&small));
+    assert_eq!(unfolded(&small), [false, false]);
     press(&mut small, Key::I);
-    assert!(!is_folded(&small), "who wants them there has them");
+    assert!(unfolded(&small)[0], "a user can expand the overlay over a small picture");
     // Numbers give way to the tools, whichever tool is selected.
     small.set_size(vec2(640.0, 260.0));
     for key in [Key::L, Key::A] {
@@ -313,25 +319,24 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
 
 #[test]
 fn the_overlay_folds_where_room_gets_scarce_and_unfolds_where_there_is_some() {
-    let mut window = open(MODES[0]);
-    for _ in 0..2 {
-        press(&mut window, Key::I);
-    }
-    assert!(!is_folded(&window), "unfolded by hand, where there was room");
+    let mut window = open_folded(MODES[0]);
+    press(&mut window, Key::I);
+    assert_eq!(unfolded(&window), [true, true], "unfolded by hand, where there was room");
     press(&mut window, Key::H);
-    for (size, folded) in
-        [(vec2(640.0, 480.0), true), (vec2(1280.0, 800.0), false), (vec2(640.0, 400.0), true)]
+    for (size, shows_summary) in
+        [(vec2(640.0, 480.0), false), (vec2(1280.0, 800.0), true), (vec2(640.0, 400.0), false)]
     {
         window.set_size(size);
         window.run();
-        assert_eq!(is_folded(&window), folded, "{size}");
+        assert_eq!(unfolded(&window), [shows_summary, false], "{size}");
     }
     press(&mut window, Key::I);
-    for size in [vec2(630.0, 400.0), vec2(1280.0, 800.0)] {
-        window.set_size(size);
-        window.run();
-        assert!(!is_folded(&window), "unfolded since: {size}");
-    }
+    window.set_size(vec2(630.0, 400.0));
+    window.run();
+    assert!(unfolded(&window)[0], "unfolded since");
+    window.set_size(vec2(1280.0, 800.0));
+    window.run();
+    assert_eq!(unfolded(&window), [true, true], "unfolded since");
 }
 
 #[test]
@@ -554,6 +559,68 @@ fn what_is_undone_is_told() {
 }
 
 #[test]
+fn a_newcomer_sees_what_matters_without_scrolling() {
+    for info in MODES {
+        let mut window = open_folded(info);
+        window.set_size(vec2(1280.0, 800.0));
+        window.run();
+        let Described { floats, flags, options } = described(&window);
+        let infos = floats.iter().map(|it| it.0).chain(flags.iter().map(|it| it.0));
+        let infos = infos.chain(options.iter().map(|it| it.0)).filter(|info| !info.advanced);
+        let keys =
+            ["pause", "restart", "steps per frame", "scene", "bodies", "open", "palette ice", "exposure"];
+        // The other modes have more parameters, so that less of the picture's settings is in sight.
+        let of_bodies = ["trails", "more picture", "kernel"].into_iter().filter(|_| *info == MODES[0]);
+        let keys = keys.into_iter().chain(of_bodies);
+        let rects = window.state().rects.clone();
+        for key in keys.chain(infos.map(|info| info.key)) {
+            let found = rects.iter().find(|(name, _)| name == key);
+            let (_, rect) = found.unwrap_or_else(|| panic!("{}: no {key}", info.name));
+            assert!(rect.is_positive() && rect.bottom() <= 800.0, "{}: {key} at {rect}", info.name);
+        }
+        for hidden in ["variant", "work-group", "stars"] {
+            assert!(!rects.iter().any(|(name, _)| name == hidden), "{hidden} is folded");
+        }
+    }
+}
+
+#[test]
+fn run_stays_in_sight_while_the_panel_scrolls() {
+    let mut window = open(MODES[0]);
+    window.set_size(vec2(1280.0, 500.0));
+    window.run();
+    let place = |window: &Window, key: &str| {
+        window.state().rects.iter().find(|(name, _)| name == key).unwrap().1.center()
+    };
+    let before = ["pause", "scene"].map(|key| place(&window, key));
+    window.hover_at(before[1]);
+    let (unit, delta) = (egui::MouseWheelUnit::Point, vec2(0.0, -120.0));
+    window.event(egui::Event::MouseWheel { unit, delta, modifiers: Modifiers::NONE });
+    window.run_steps(60);
+    assert_eq!(place(&window, "pause"), before[0]);
+    assert!(place(&window, "scene").y < before[1].y - 50.0);
+}
+
+#[test]
+fn the_legend_gives_the_values_at_the_ends_of_the_colours() {
+    let mut window = open_folded(MODES[0]);
+    let has = |window: &Window, text: &str| window.query_by_label(text).is_some();
+    // The value range of the test is 0.25 to 4, or 10^0.25 to 10^4 if the values are logarithms.
+    for (colour, texts) in [
+        ("speed", ["Speed", "0.25", "4.0"]),
+        ("mass", ["Mass", "1.8", "1.0e4"]),
+        ("cost", ["Cost", "0.25", "4.0"]),
+    ] {
+        choose(&mut window, "colour", colour);
+        for text in texts {
+            assert!(has(&window, text), "{colour}: {text}");
+        }
+    }
+    choose(&mut window, "colour", "origin");
+    assert!(!has(&window, "0.25") && !has(&window, "Cost"), "labels have no scale");
+}
+
+#[test]
 fn no_row_of_the_panel_sticks_out() {
     for info in MODES {
         let window = open(info);
@@ -586,7 +653,7 @@ fn every_control_says_where_it_is() {
         let keys = keys.chain(options.iter().map(|o| o.0.key));
         let fixed =
             ["pause", "step", "restart", "mode", "scene", "bodies", "bodies auto", "seed", "new seed"];
-        let more = ["variant", "variant auto", "work-group 64", "steps per frame", "free run", "reset all"];
+        let more = ["variant", "variant auto", "work-group", "steps per frame", "free run", "reset all"];
         for key in keys.chain(fixed).chain(more) {
             let found: Vec<_> = rects.iter().filter(|(name, _)| name == key).collect();
             assert_eq!(found.len(), 1, "{key}");
