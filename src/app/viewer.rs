@@ -189,6 +189,8 @@ impl Viewer {
         let camera = &self.viewpoint.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
         let markers = self.tools.markers(camera, self.selected_position());
+        let (_, points) = self.sim.scene();
+        let sees_bodies = self.viewpoint.rig.camera.sees_any(points, self.screen.window.aspect());
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
@@ -208,6 +210,7 @@ impl Viewer {
                 recipe,
                 heights_per_unit,
                 grid_spacing,
+                sees_bodies,
                 value_range: view.value_range(),
             };
             ui.show(ctx, model)

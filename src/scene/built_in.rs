@@ -27,6 +27,7 @@ fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
 
 /// The built-in gravity scenes. The default scene is first.
 pub static GRAVITY: LazyLock<Vec<Arc<Scene>>> = scenes![
+    "spiral",
     "galaxy",
     "disc",
     "collision",

@@ -47,6 +47,8 @@ pub struct Model<'a> {
     pub heights_per_unit: f32,
     /// Side length of the small grid squares, in scene units.
     pub grid_spacing: f32,
+    /// Whether at least one body is in view.
+    pub sees_bodies: bool,
     /// Values at the two ends of the colour map; see [`ColourScale`](crate::modes::ColourScale).
     pub value_range: [f32; 2],
 }

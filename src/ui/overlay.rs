@@ -10,7 +10,7 @@ use super::action::{Action, Collector};
 use super::history::{ENERGY_HELP, MOMENTUM_HELP, momentum_share};
 use super::model::Model;
 use super::swatches::colour_strip;
-use super::widgets::{small, tooltip};
+use super::widgets::{shortcut_button, small, tooltip};
 use super::{keys, sparkline, theme};
 use crate::base::{Palette, format};
 use crate::modes::accuracy::{self, SampleErrors};
@@ -23,6 +23,8 @@ const WIDTH: f32 = 268.0;
 const MARGIN: f32 = 10.0;
 /// Width of the overlay including its margins, in points.
 const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
+/// Picture width, in points, below which a picture beside the panel has no overlay.
+pub(super) const NARROWEST: f32 = 200.0;
 /// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
 /// Tooltip for the rows that compare the variants.
@@ -205,6 +207,19 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
         theme::veil(ui).inner_margin(6).show(ui, |ui| {
             let text = format!("grid {}", format::significant(spacing.into(), 1));
             ui.label(RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
+        });
+    });
+}
+
+/// Says that no body is in view, and shows a button that brings the bodies back into view.
+pub(super) fn show_way_back(ctx: &egui::Context, model: &Model, out: &mut Collector) {
+    let area = egui::Area::new("way back".into()).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
+    area.show(ctx, |ui| {
+        theme::veil(ui).inner_margin(MARGIN).show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(format!("All {} are out of view.", model.config.mode.info().work.things));
+                shortcut_button(ui, out, ("frame all", "Show all (F)"), Action::FrameAll);
+            });
         });
     });
 }

@@ -7,6 +7,8 @@ use crate::base::{Points, Shape};
 
 /// Maximum distance between a click and the body that it selects, in viewport heights.
 const REACH: f32 = 0.03;
+/// Maximum number of bodies that [`Camera::sees_any`] looks at.
+const SEARCHED: usize = 16_384;
 
 impl Camera {
     /// Returns a point's screen position, in viewport heights from the centre, and its depth; `None` if it is behind the eye.
@@ -27,6 +29,19 @@ impl Camera {
     /// Returns the point under the `cursor` in the plane through the target that is parallel to the screen.
     pub fn on_plane(&self, cursor: [f32; 2]) -> Vec3 {
         self.target + self.on_target_plane(cursor[0], cursor[1])
+    }
+
+    /// Returns whether at least one body is in a picture that is `aspect` times as wide as high. Looks at no more than
+    /// [`SEARCHED`] bodies, evenly chosen. A flow always counts as visible.
+    pub fn sees_any(&self, points: &Points, aspect: f32) -> bool {
+        let project = self.projector();
+        let is_seen = |([x, y, z, _], value): (&[f32; 4], &f32)| {
+            let at = project(Vec3::new(*x, *y, *z)).filter(|_| *value != Points::QUARANTINED);
+            at.is_some_and(|([x, y], _)| x.abs() < 0.5 * aspect && y.abs() < 0.5)
+        };
+        let stride = points.positions.len().div_ceil(SEARCHED).max(1);
+        let mut bodies = points.positions.iter().zip(points.values.iter()).step_by(stride);
+        matches!(points.shape, Shape::Tracers { .. }) || bodies.any(is_seen)
     }
 
     /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. If several are
@@ -86,6 +101,23 @@ mod tests {
         let ([x, y], _) = camera.project(Vec3::ZERO).unwrap();
         points.values[0] = Points::QUARANTINED;
         assert_eq!(camera.pick(&points, [x, y]), None, "bodies that are not drawn cannot be picked");
+    }
+
+    #[test]
+    fn a_camera_that_looks_away_sees_no_body() {
+        let bodies = points(&[[0.0, 0.0, 0.0, 1.0], [0.3, 0.0, 0.0, 1.0]], Shape::Glow);
+        let camera = Camera::default();
+        assert!(camera.sees_any(&bodies, 1.6));
+        for target in [Vec3::new(9.0, 0.0, 0.0), Vec3::new(0.0, -9.0, 0.0)] {
+            let away = Camera { target, ..camera.clone() };
+            assert!(!away.sees_any(&bodies, 1.6), "beside the picture or behind the eye");
+        }
+        assert!(!camera.sees_any(&Points::default(), 1.6));
+        let flow = points(&[], Shape::Tracers { half: [1.0; 2] });
+        assert!(camera.sees_any(&flow, 1.6));
+        let mut excluded = points(&[[0.0; 4]], Shape::Glow);
+        excluded.values[0] = Points::QUARANTINED;
+        assert!(!camera.sees_any(&excluded, 1.6), "excluded bodies are not drawn");
     }
 
     #[test]

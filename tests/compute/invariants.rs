@@ -181,7 +181,7 @@ fn every_integrator_can_be_compensated() {
 fn allowed(scene: &str) -> f64 {
     match scene {
         // The few heavy bodies in the bulge often come close to each other.
-        "galaxy" => 5e-2,
+        "spiral" | "galaxy" => 5e-2,
         "disc" | "merger" | "cold-collapse" | "cosmic-web" => 5e-2,
         "collision" | "milky-way-andromeda" | "cold-sphere" | "cube" => 5e-3,
         "plummer" => 1e-3,

@@ -24,8 +24,6 @@ const HALO_BODIES: f64 = 0.3;
 const HALO_SCALE: f64 = 2.0;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Toomre's stability parameter Q. A thin Newtonian disc with Q < 1 forms clumps; this thick, softened disc grows arms.
-const Q: f64 = 0.8;
 /// Thickness of the galaxy's disc (one standard deviation), divided by the disc's scale radius.
 const THICKNESS: f64 = 0.03;
 /// Radius of the disc's edge, divided by its scale radius. The edge encloses 99 % of the mass of an infinite disc.
@@ -40,18 +38,22 @@ pub(super) struct Galaxy {
     a: f64,
     /// Scale radius of the bulge.
     b: f64,
+    /// Toomre's stability parameter of the disc, at all radii.
+    q: f64,
     halo: Halo,
     eps: f64,
 }
 
 impl Galaxy {
-    /// Creates a galaxy from its mass, the fractions in the bulge and the halo, and the scale radius `a` of the disc.
-    pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], a: f64, law: Law) -> Self {
+    /// Creates a galaxy from its mass, the fractions in the bulge and the halo, and the scale radius `a` and Toomre's
+    /// stability parameter `q` of the disc.
+    pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], (a, q): (f64, f64), law: Law) -> Self {
         Self {
             disc: (1.0 - bulge - halo).max(0.0) * mass,
             bulge: bulge * mass,
             a,
             b: BULGE_SCALE * a,
+            q,
             halo: Halo { mass: halo * mass, a: HALO_SCALE * a },
             eps: law.blur(),
         }
@@ -175,7 +177,7 @@ impl Galaxy {
     /// Returns the squared radial velocity dispersion σ² at `r`, from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
     fn dispersion2(&self, r: f64) -> f64 {
         let [_, kappa2] = self.frequencies2(r);
-        let reach = Q * 3.36 * self.density(r);
+        let reach = self.q * 3.36 * self.density(r);
         reach * reach / kappa2
     }
 

@@ -69,7 +69,7 @@ fn run_says_when_energy_is_lost_by_design_and_names_units() {
 #[test]
 fn run_without_json_is_for_people() {
     let text = stdout(folder().path(), "run --bodies 100 --steps 3");
-    for words in ["gravity · galaxy · 100 bodies", "3 steps", "interactions/s", "energy", "momentum"] {
+    for words in ["gravity · spiral · 100 bodies", "3 steps", "interactions/s", "energy", "momentum"] {
         assert!(text.contains(words), "{words} is not in\n{text}");
     }
 }

@@ -124,10 +124,10 @@ fn the_best_of_a_place_is_drawn_and_all_are_listed() {
     assert_eq!(
         String::from_utf8(csv).unwrap(),
         "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second\n\
-         a device,,gravity,galaxy,naive,256,64,,interactions,64000000000\n\
-         a device,,gravity,galaxy,naive,256,64,,interactions,128000000000\n\
-         a device,,gravity,galaxy,naive,256,64,,interactions,64000000000\n\
-         a device,,gravity,galaxy,naive,256,8,,interactions,8000000000\n"
+         a device,,gravity,spiral,naive,256,64,,interactions,64000000000\n\
+         a device,,gravity,spiral,naive,256,64,,interactions,128000000000\n\
+         a device,,gravity,spiral,naive,256,64,,interactions,64000000000\n\
+         a device,,gravity,spiral,naive,256,8,,interactions,8000000000\n"
     );
 }
 

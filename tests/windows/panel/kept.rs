@@ -140,13 +140,13 @@ fn dialogs_open_and_save() {
     assert_eq!(window.state().actions, [Action::OpenFile(canonical(folder.path()).join("mine.toml"))]);
 
     for (modifiers, name) in
-        [(Modifiers::COMMAND, "galaxy.gravitile"), (Modifiers::COMMAND | Modifiers::SHIFT, "galaxy.toml")]
+        [(Modifiers::COMMAND, "spiral.gravitile"), (Modifiers::COMMAND | Modifiers::SHIFT, "spiral.toml")]
     {
         let mut window = ask(Key::S, modifiers);
         click(&mut window, Role::Button, "📥  Save");
         let path = canonical(folder.path()).join(name);
         let action = match name {
-            "galaxy.toml" => Action::SaveSceneTo(path),
+            "spiral.toml" => Action::SaveSceneTo(path),
             _ => Action::SaveSnapshotTo(path),
         };
         assert_eq!(window.state().actions, [action]);

@@ -49,6 +49,7 @@ struct App {
     picture: egui::Rect,
     plots: bool,
     brush: Option<f32>,
+    sees_bodies: bool,
 }
 
 impl App {
@@ -94,6 +95,7 @@ impl App {
             picture,
             plots: false,
             brush: None,
+            sees_bodies: true,
         }
     }
 
@@ -113,6 +115,7 @@ impl App {
             recipe,
             heights_per_unit: 0.4,
             grid_spacing: 0.1,
+            sees_bodies: self.sees_bodies,
             value_range: [0.25, 4.0],
         };
         let output = self

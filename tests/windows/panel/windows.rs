@@ -621,6 +621,32 @@ fn the_legend_gives_the_values_at_the_ends_of_the_colours() {
 }
 
 #[test]
+fn bodies_out_of_view_are_told_and_brought_back() {
+    let mut window = open_folded(MODES[0]);
+    let told = |window: &Window| window.query_by_label("All bodies are out of view.").is_some();
+    assert!(!told(&window));
+    window.state_mut().sees_bodies = false;
+    window.run();
+    assert!(told(&window));
+    click(&mut window, Role::Button, "Show all (F)");
+    assert_eq!(window.state().actions, [Action::FrameAll]);
+    window.state_mut().sees_bodies = true;
+    window.run();
+    assert!(!told(&window));
+}
+
+#[test]
+fn a_picture_too_narrow_for_the_overlay_has_none_beside_the_panel() {
+    let mut window = open_folded(MODES[0]);
+    window.set_size(vec2(400.0, 300.0));
+    window.run();
+    assert!(window.query_by_label_contains("interactions/s").is_none());
+    assert!(window.query_by_label("Mouse").is_none());
+    press(&mut window, Key::H);
+    assert!(window.query_by_label_contains("interactions/s").is_some(), "there is room without the panel");
+}
+
+#[test]
 fn no_row_of_the_panel_sticks_out() {
     for info in MODES {
         let window = open(info);
