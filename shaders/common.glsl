@@ -10,10 +10,18 @@ float light_share(float value) {
     return value >= KNOWN_BELOW ? 0.03 : 1.0;
 }
 
+// Values from here on stand for a colour: 2^103 * (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
+const float LOWEST_COLOUR = 8.50705917e37;
+const float COLOUR_UNIT = 9.86076132e-32;  // 2^-103
+
 // Returns the sRGB colour of a body's value.
 vec3 hue_of(float value) {
     if (value >= KNOWN_BELOW)
         return GREY;
+    if (value >= LOWEST_COLOUR) {
+        int code = (int(value * COLOUR_UNIT) - (1 << 23)) << 1;
+        return vec3((code >> 16) & 255, (code >> 8) & 255, code & 255) / 255.0;
+    }
     float share = (value - value_range.x) / (value_range.y - value_range.x);
     // The comparison maps NaN to the lowest colour; as a texel index NaN would be undefined.
     share = share > 0.0 ? min(share, 1.0) : 0.0;

@@ -20,7 +20,9 @@ void main() {
     gl_Position = view_projection * vec4(body.xyz, 1.0);
 
     // The radius of a ball of constant density is proportional to the cube root of its mass. Tracers have no mass.
-    float girth = mass_scale > 0.0 ? clamp(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5, 4.0) : 1.0;
+    // Beyond four times the typical radius, sprites grow slowly: a star stays larger than its planets.
+    float girth = mass_scale > 0.0 ? max(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5) : 1.0;
+    girth = girth > 4.0 ? 4.0 + 0.32 * log2(min(girth, 1e9) / 4.0) : girth;
     float wanted = size * girth * distance / max(gl_Position.w, 1e-3 * distance);
     gl_PointSize = clamp(wanted, size_limits.x, size_limits.y);
 

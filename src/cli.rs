@@ -85,7 +85,8 @@ pub(crate) struct Simulation {
     /// Scene to start from: a name or a scene file. To see all names, give an unknown one, such as `list`
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) scene: Option<String>,
-    /// Start from the bodies in a CSV file with the header x,y,z,vx,vy,vz,m, or in a Tipsy file (.tipsy, .bin)
+    /// Start from the bodies in a CSV file with the columns x, y, z, vx, vy, vz, m and optionally name, in any order, or in a
+    /// Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub(crate) load: Option<PathBuf>,
     /// Continue from a snapshot, or from a picture that contains one, exactly where it was saved. --set, --variant,

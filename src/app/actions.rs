@@ -42,6 +42,10 @@ impl Viewer {
                     self.edit(edit);
                 }
                 Action::Deselect => self.select(None),
+                Action::Follow(body) => {
+                    self.select(Some(body));
+                    self.tools.follows_next = Some(body);
+                }
                 Action::CancelGesture => self.cancel_gesture(),
                 Action::FrameAll => self.frame_all(false),
                 Action::ResetView => self.frame_all(true),

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use crate::base::{Matter, Result, invalid};
+use crate::base::{BodyNames, Matter, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::kernel_lab::Watch;
 use crate::engine::snapshot::Carried;
 use crate::engine::{Config, snapshot};
 use crate::modes::{self, ModeInfo};
-use crate::scene::{self, Scene, csv, tipsy};
+use crate::scene::{self, csv, tipsy};
 use crate::ui::OPENED;
 
 /// Kind of file that the window can open.
@@ -75,18 +75,16 @@ pub(super) fn start_reading(
 }
 
 fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
-    let bodies = match Kind::of(path)? {
+    let (bodies, names) = match Kind::of(path)? {
         Kind::Scene => return Config::load(path),
-        Kind::Tipsy => tipsy::load(path)?,
-        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load(path)?,
+        Kind::Tipsy => (tipsy::load(path)?, BodyNames::default()),
+        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load_named(path)?,
     };
     let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
     let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));
     let info = info.ok_or_else(|| invalid!("no mode simulates bodies"))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut config = Config { mode: (info.default)(), ..Config::new(info) };
-    config.start = Scene::of_bodies(name, bodies);
-    Ok(config)
+    Ok(Config::of_bodies(info, &name, bodies, names))
 }
 
 /// A watched folder of kernel files.

@@ -11,6 +11,7 @@ mod exports;
 mod file_reader;
 mod gui;
 mod input;
+mod named_bodies;
 mod notices;
 mod options;
 mod patches;

@@ -3,8 +3,10 @@
 use glam::{DVec3, Vec3};
 
 use super::input::{DragTool, Gesture, Mouse};
+use super::named_bodies::NamedBodies;
 use crate::base::{Attractor, GravitySample, Launch, Points, edit};
 use crate::engine::Config;
+use crate::session::Stats;
 use crate::ui::{Markers, Tool, ToolSettings};
 use crate::view::Camera;
 
@@ -49,6 +51,9 @@ pub(super) struct Tools {
     pub settings: ToolSettings,
     /// Radius of the brush in scene units; `None` while the brush is off.
     pub brush: Option<f32>,
+    /// Body that the camera follows as soon as a frame arrives in which it is selected.
+    pub follows_next: Option<usize>,
+    pub named: NamedBodies,
     /// The launch that the user is aiming, if any.
     aim: Option<Aim>,
     /// Position of the attractor and whether it repels, or `None` if there is no attractor.
@@ -149,12 +154,23 @@ impl Tools {
         }
     }
 
+    /// Starts to follow the body that the user chose by name, once `stats` report that body as selected.
+    pub(super) fn follow_when_selected(&mut self, stats: &Stats) {
+        let selected = stats.selected.map(|selected| selected.body);
+        self.settings.follows &= selected.is_some();
+        if self.follows_next.is_some() && self.follows_next == selected {
+            (self.settings.follows, self.follows_next) = (true, None);
+        }
+    }
+
     /// Returns the markers to draw for the tools; `selected` is the position of the selected body.
     pub(super) fn markers(&self, camera: &Camera, selected: Option<Vec3>) -> Markers {
         let shown = |place: Vec3| camera.project(place).map(|(at, _)| at);
         let path = self.aim.iter().flat_map(|aim| &aim.path).map_while(|place| shown(place.as_vec3()));
         Markers {
             selected: selected.and_then(shown),
+            named: Vec::new(),
+            orbits: Vec::new(),
             aim: self.aim.as_ref().and_then(|aim| Some([shown(aim.from)?, shown(aim.to)?])),
             path: path.collect(),
             attractor: self.attractor.and_then(|(at, _)| Some((shown(at)?, ATTRACTOR_RADIUS))),

@@ -25,7 +25,8 @@ use super::window::Window;
 use crate::base::{Edit, Look, Result};
 use crate::compute::DeviceInfo;
 use crate::engine;
-use crate::session::{Command, Notice, Session};
+use crate::scene::Origin;
+use crate::session::{Command, Frame, Notice, Session};
 use crate::ui::{Model, Output, Ui};
 
 pub(super) struct Viewer {
@@ -188,9 +189,16 @@ impl Viewer {
     fn show_panel(&mut self, events: Vec<egui::Event>) -> Option<Output> {
         let camera = &self.viewpoint.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
-        let markers = self.tools.markers(camera, self.selected_position());
-        let (_, points) = self.sim.scene();
-        let sees_bodies = self.viewpoint.rig.camera.sees_any(points, self.screen.window.aspect());
+        let mut markers = self.tools.markers(camera, self.selected_position());
+        let Frame { points, stats, .. } = self.sim.session.shown();
+        if self.screen.look.labels {
+            let view = (camera, self.screen.window.aspect());
+            markers.named = self.tools.named.in_view(view, points, stats);
+        }
+        if let (true, Origin::Orbits(orbits)) = (self.screen.look.orbits, &self.sim.config.start.origin) {
+            markers.orbits = self.tools.named.orbits(orbits, camera, points, stats);
+        }
+        let sees_bodies = camera.sees_any(points, self.screen.window.aspect());
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
@@ -251,7 +259,7 @@ impl Viewer {
             sim.shown = sim.session.shown().stats.clone();
             screen.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
             self.recorder.new_bodies();
-            self.tools.settings.follows &= self.sim.shown.selected.is_some();
+            self.tools.follow_when_selected(&self.sim.shown);
             if is_other_scene {
                 self.cancel_gesture();
             }

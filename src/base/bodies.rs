@@ -2,6 +2,7 @@
 
 use crate::base::cells::Cells;
 use crate::base::flow::Image;
+use crate::base::look::Srgb;
 use crate::base::memory::Memory;
 
 /// Positions and velocities of bodies, in two lists of equal length: `f32` for devices, `f64` for reference results.
@@ -196,6 +197,28 @@ impl Points {
     /// Entry in [`Points::values`] that marks a body whose value is not known yet; must match `shaders/common.glsl`.
     pub const UNMEASURED: f32 = f32::MAX;
 
+    /// Lowest entry in [`Points::values`] that stands for a colour instead of a quantity; must match `shaders/common.glsl`.
+    pub const LOWEST_COLOUR: f32 = f32::from_bits((127 + 126) << 23);
+    /// Colour of bodies to which the scene gives no colour.
+    const GREY: Srgb = [0x80, 0x7a, 0x74];
+
+    /// Returns the entry in [`Points::values`] that stands for a colour: 2^103 (2^23 + c/2), where c is the colour as the
+    /// number `0xRRGGBB`. The lowest bit of blue is lost.
+    pub fn value_of([r, g, b]: Srgb) -> f32 {
+        f32::from_bits(Self::LOWEST_COLOUR.to_bits() | u32::from_be_bytes([0, r, g, b]) >> 1)
+    }
+
+    /// Replaces all values with colours: those in `colours`, by the index of the body, and grey for all other bodies.
+    pub(crate) fn colour(&mut self, colours: impl Iterator<Item = (usize, Srgb)>) {
+        let grey = Self::value_of(Self::GREY);
+        self.values.iter_mut().filter(|value| **value != Self::QUARANTINED).for_each(|value| *value = grey);
+        for (body, colour) in colours {
+            if let Some(value) = self.values.get_mut(body).filter(|value| **value != Self::QUARANTINED) {
+                *value = Self::value_of(colour);
+            }
+        }
+    }
+
     /// Returns the number of quarantined bodies; 0 for tracers, which are never quarantined.
     pub fn nonfinite(&self) -> usize {
         if matches!(self.shape, Shape::Tracers { .. }) {
@@ -208,7 +231,7 @@ impl Points {
     /// errors, the ends are rounded outwards to whole powers of ten, which change seldom and are easy to read.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = |count: usize| count.div_ceil(1024).max(1);
-        let is_known = |value: &f32| *value > Self::QUARANTINED && *value < Self::UNMEASURED;
+        let is_known = |value: &f32| *value > Self::QUARANTINED && *value < Self::LOWEST_COLOUR;
         let values = self.values.iter().copied();
         let mut sample: Vec<f32> = match self.measured {
             None => values.step_by(stride(self.values.len())).filter(is_known).collect(),
@@ -223,5 +246,26 @@ impl Points {
             (Some(low), Some(high)) => [low, high],
             _ => [0.0, 1.0],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colour_is_a_value_that_the_shader_can_take_apart() {
+        for colour in [[0, 0, 0], [255, 255, 254], [0xff, 0xcc, 0x44]] {
+            let value = Points::value_of(colour);
+            assert!((Points::LOWEST_COLOUR..Points::UNMEASURED).contains(&value) && value < 3e38);
+            let code = ((value * 2f32.powi(-103)) as u32 - (1 << 23)) << 1;
+            assert_eq!(code.to_be_bytes()[1..], colour);
+        }
+        let values = vec![1.0, Points::QUARANTINED, 2.0].into_iter().collect();
+        let mut points = Points { values, ..Points::default() };
+        points.colour([(0, [1, 2, 4]), (1, [1, 2, 4]), (9, [1, 2, 4])].into_iter());
+        let [grey, own] = [Points::GREY, [1, 2, 4]].map(Points::value_of);
+        assert_eq!(points.values[..], [own, Points::QUARANTINED, grey]);
+        assert_eq!(points.value_range(), [0.0, 1.0]);
     }
 }

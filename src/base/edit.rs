@@ -100,6 +100,8 @@ pub struct SelectedBody {
     pub velocity: [f32; 3],
     /// Gravitational acceleration of the body, computed in double precision.
     pub acceleration: [f64; 3],
+    /// Index of the heaviest other body, and its distance; `None` if no other body has mass.
+    pub heaviest: Option<(usize, f64)>,
     /// Energy ½ m v² + m Φ of the body, where Φ is the gravitational potential at its position.
     pub energy: f64,
 }

@@ -1,6 +1,7 @@
 //! Plain data and helpers for all other modules, without OpenCL, OpenGL or a window.
 
 pub mod bodies;
+pub mod body_names;
 pub mod cells;
 pub mod edit;
 pub mod error;
@@ -12,8 +13,10 @@ pub mod memory;
 pub mod params;
 pub mod partial;
 pub mod state;
+pub mod units;
 
 pub use self::bodies::{Bodies, FINITE_LIMIT, Points, Shape, is_quarantined};
+pub use self::body_names::BodyNames;
 pub use self::cells::{CellCounts, CellRequest, Cells, Corners, MOST_BOXES, WalkCounts};
 pub use self::edit::{Attractor, CLUSTER, Edit, EditKind, GravitySample, Launch, SelectedBody};
 pub(crate) use self::error::invalid;
@@ -30,3 +33,4 @@ pub use self::params::{
 pub(crate) use self::params::{choice, parameters};
 pub use self::partial::Partial;
 pub use self::state::{Matter, State};
+pub use self::units::{Date, Unit, Units};

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::options::{knobs, mode, no_scene, number_or_auto, one_each, set_mode, variant};
-use crate::base::{Matter, Result, invalid, params};
+use crate::base::{BodyNames, Matter, Result, invalid, params};
 use crate::cli::Simulation;
 use crate::compute::Devices;
 use crate::engine::snapshot::Carried;
@@ -149,14 +149,14 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
         if info.work.matter != Matter::Bodies {
             return other("--load", "bodies", Matter::Bodies);
         }
-        config.mode = (info.default)();
         let is_tipsy =
             |it: &OsStr| scene::tipsy::EXTENSIONS.iter().any(|tipsy| it.eq_ignore_ascii_case(tipsy));
-        let bodies = match path.extension().is_some_and(is_tipsy) {
-            true => scene::tipsy::load(path)?,
-            false => scene::csv::load(path)?,
+        let (bodies, names) = match path.extension().is_some_and(is_tipsy) {
+            true => (scene::tipsy::load(path)?, BodyNames::default()),
+            false => scene::csv::load_named(path)?,
         };
-        config.start = Scene::of_bodies(name_of(path), bodies);
+        let Config { mode, start, .. } = Config::of_bodies(info, &name_of(path), bodies, names);
+        (config.mode, config.start) = (mode, start);
     }
     if let Some(path) = &args.params {
         if info.work.matter != Matter::Flow {

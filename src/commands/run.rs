@@ -128,7 +128,7 @@ impl Outputs {
         match self {
             Self::Bodies(output) => {
                 let bodies = engine.bodies()?;
-                output.save(|file| scene::csv::write(file, &bodies))
+                output.save(|file| scene::csv::write(file, &bodies, engine.names()))
             }
             Self::Flow { state, speeds } => {
                 let flow = engine.state()?.into_flow()?;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::base::{ChangeEffect, Error, ParamValue, Result, invalid, params};
+use crate::base::{Bodies, BodyNames, ChangeEffect, Error, ParamValue, Result, invalid, params};
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
-use crate::scene::Scene;
+use crate::scene::{Origin, Scene, softening};
 use crate::scene::file::{self, SceneFile};
 
 /// A configuration of the simulation. In optional fields, `None` stands for `auto`.
@@ -150,12 +150,22 @@ impl Config {
     /// # Errors
     /// Returns an error if the mode, a parameter or a value is invalid.
     pub fn of_file(file: SceneFile) -> Result<Self> {
-        let SceneFile { mode, scene, bodies, seed } = file;
+        let SceneFile { mode, mut scene, bodies, seed } = file;
         let info = modes::find(&mode).ok_or_else(|| invalid!("unknown mode {mode}"))?;
+        soften(info, &mut scene);
         let mut config = Self { bodies, seed: seed.unwrap_or(1), ..Self::new(info) };
         config.mode = info.try_mode_for(&scene)?;
         config.start = Arc::new(scene);
         Ok(config)
+    }
+
+    /// Returns a configuration of the mode `info` that starts from bodies that were read from a file called `name`. If the
+    /// usual softening length would change the orbits of close bodies, a shorter one is set.
+    pub fn of_bodies(info: &'static ModeInfo, name: &str, bodies: Bodies, names: BodyNames) -> Self {
+        let mut scene = Scene { names, ..Scene::clone(&Scene::of_bodies(name, bodies)) };
+        soften(info, &mut scene);
+        let start = Arc::new(scene);
+        Self { mode: info.mode_for(&start), start, ..Self::new(info) }
     }
 
     /// Converts this configuration to the text of a scene file.
@@ -165,6 +175,18 @@ impl Config {
     pub fn to_file(&self) -> Result<String> {
         let Self { mode, start, bodies, seed, .. } = self;
         file::text(start, mode.info().name, &mode.values(), *bodies, *seed)
+    }
+}
+
+/// Sets a shorter softening length in a scene of the mode `info` whose bodies come from a file, if the usual length would
+/// change the orbits of close bodies and the scene does not set the length itself.
+fn soften(info: &ModeInfo, scene: &mut Scene) {
+    let usual = (info.default)().values().float("eps");
+    let usual = usual.filter(|_| scene.params.iter().all(|(key, _)| key != "eps"));
+    if let (Some(usual), Origin::Bodies(bodies)) = (usual, &scene.origin)
+        && let Some(eps) = softening::for_bodies(bodies, usual)
+    {
+        scene.params.push(("eps".to_owned(), eps.to_string()));
     }
 }
 

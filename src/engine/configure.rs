@@ -142,10 +142,11 @@ impl Engine {
 
     /// Replaces the current simulation with a new one that continues from `scene`. An error or a panic changes nothing.
     pub(super) fn replace_simulation(&mut self, devices: Devices, scene: SceneState) -> Result<()> {
-        let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
+        let SceneState { config, resolved, state, extra, clock, is_edited, names } = scene;
         self.simulation = build(&devices, &config, resolved, (&state, &extra))?;
         (self.devices, self.is_backwards) = (devices, config.reverse);
-        (self.config, self.resolved, self.is_edited) = (config, resolved, is_edited);
+        (self.config, self.resolved) = (config, resolved);
+        (self.is_edited, self.names) = (is_edited, names);
         (self.clock, self.checkpoint) = (clock, Checkpoint::new(state, extra, clock));
         (self.changed_since_checkpoint, self.is_replaying, self.new_burst) = (false, false, None);
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
-use crate::base::{Bodies, CellRequest, Cells, EditKind, Points, Result, State};
+use crate::base::{Bodies, BodyNames, CellRequest, Cells, EditKind, Points, Result, State};
 use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
@@ -26,6 +26,8 @@ pub struct Engine {
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
     /// Whether the user has edited the scene since its first step.
     pub(super) is_edited: bool,
+    /// Names of the bodies.
+    pub(super) names: BodyNames,
     pub(super) is_resumed: bool,
     /// Number of manual edits, parameter changes and undos so far.
     pub(super) changes: u64,
@@ -58,7 +60,7 @@ impl Engine {
 
     /// Returns an engine that continues from `scene`.
     pub(super) fn with(devices: Devices, scene: SceneState) -> Result<Self> {
-        let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
+        let SceneState { config, resolved, state, extra, clock, is_edited, names } = scene;
         Ok(Self {
             is_backwards: config.reverse,
             simulation: build(&devices, &config, resolved, (&state, &extra))?,
@@ -70,6 +72,7 @@ impl Engine {
             suspended: Vec::new(),
             undos: VecDeque::new(),
             is_edited,
+            names,
             is_resumed: false,
             changes: 0,
             baseline: None,
@@ -180,6 +183,11 @@ impl Engine {
         self.retry(|simulation| simulation.series())
     }
 
+    /// Returns the names of the bodies.
+    pub fn names(&self) -> &BodyNames {
+        &self.names
+    }
+
     /// Returns the number of bodies or cells.
     pub fn size(&self) -> usize {
         self.checkpoint.state.len()
@@ -217,7 +225,14 @@ impl Engine {
         let cells = self.shown_cells.map(|request| self.cells(request)).transpose()?.flatten();
         let mut points = Some(points);
         let pending = self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))?;
-        Ok(pending.map(|points| Points { cells, ..points }))
+        let shows_own_colours = self.config.mode.shows_own_colours();
+        let own = shows_own_colours.then(|| (self.config.start.clone(), self.names.clone()));
+        Ok(pending.map(move |mut points| {
+            if let Some((scene, names)) = own {
+                points.colour(names.iter().filter_map(|(body, name)| Some((body, *scene.colours.get(name)?))));
+            }
+            Points { cells, ..points }
+        }))
     }
 
     /// Returns the time, in seconds, that the device spent on the steps that finished since the last call.

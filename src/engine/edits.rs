@@ -21,6 +21,9 @@ impl Engine {
         let bodies = next.state.bodies_mut();
         let bodies = bodies.map_err(|_| invalid!("this mode has no bodies to change"))?;
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
+        if let Edit::Remove(body) = edit {
+            next.names.remove(*body);
+        }
         let most = max_bodies(&self.devices[0].info, &self.config);
         if next.state.len() > most {
             let device = &self.devices[0].info.name;
@@ -103,13 +106,18 @@ impl Engine {
         }))
     }
 
-    /// Fills in the acceleration and the energy of `body`, computed from the positions of all bodies.
+    /// Fills in the acceleration and the energy of `body`, and the distance of the heaviest other body, computed from the
+    /// positions of all bodies.
     pub fn complete_selected(&self, body: SelectedBody, positions: &[[f32; 4]]) -> SelectedBody {
         let at = glam::Vec3::from(body.position).as_dvec3();
         let field = self.config.mode.field(at, positions, Some(body.body)).unwrap_or_default();
         let speed2 = glam::Vec3::from(body.velocity).as_dvec3().length_squared();
         let energy = f64::from(body.mass) * (0.5 * speed2 + field.potential);
-        SelectedBody { acceleration: field.acceleration.into(), energy, ..body }
+        let others = positions.iter().enumerate().filter(|(other, x)| *other != body.body && x[3] > 0.0);
+        let heaviest = others.max_by(|(_, a), (_, b)| a[3].total_cmp(&b[3]));
+        let distance = |x: &[f32; 4]| glam::Vec3::new(x[0], x[1], x[2]).as_dvec3().distance(at);
+        let heaviest = heaviest.map(|(other, x)| (other, distance(x)));
+        SelectedBody { acceleration: field.acceleration.into(), heaviest, energy, ..body }
     }
 
     /// Replaces the state of the current mode with `next`. If a device fails, retries with the remaining devices.

@@ -2,10 +2,11 @@
 
 use super::core::Engine;
 use super::snapshot::{Run, Snapshot};
-use super::states::{Checkpoint, SceneState};
+use super::states::{Checkpoint, Clock, SceneState};
 use super::tuned::Tuned;
-use crate::base::{Result, invalid};
+use crate::base::{Result, State, invalid};
 use crate::compute::{DeviceInfo, Devices};
+use crate::modes::Extra;
 
 impl Engine {
     /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, the engine keeps the
@@ -56,8 +57,7 @@ impl Engine {
     /// Returns a snapshot of the last checkpoint, without accessing a device.
     pub fn last_snapshot(&self) -> Snapshot {
         let Checkpoint { state, extra, clock, .. } = self.checkpoint.clone();
-        let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
-        self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_edited })
+        self.snapshot_of(self.scene_with(state, extra, clock))
     }
 
     /// Returns a snapshot that contains the visible scene `shown` and the suspended scenes of other modes.
@@ -73,8 +73,13 @@ impl Engine {
     /// Returns the complete state of the current mode. Blocks until the device has finished.
     pub(super) fn scene_state(&mut self) -> Result<SceneState> {
         let (state, extra) = self.retry(|simulation| Ok((simulation.state()?, simulation.extra()?)))?;
+        Ok(self.scene_with(state, extra, self.clock))
+    }
+
+    /// Returns the scene with the current configuration and this state.
+    fn scene_with(&self, state: State, extra: Extra, clock: Clock) -> SceneState {
         let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
-        Ok(SceneState { config, resolved, state, extra, clock: self.clock, is_edited })
+        SceneState { config, resolved, state, extra, clock, is_edited, names: self.names.clone() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::build::{Resolved, bodies_for, max_bodies, seed};
 use super::config::Config;
 use super::snapshot::{RecipeRecord, Run};
 use super::tuned::Tuned;
-use crate::base::{Error, Result, State, invalid};
+use crate::base::{BodyNames, Error, Result, State, invalid};
 use crate::compute::DeviceInfo;
 use crate::modes::{Extra, Recipe};
 
@@ -59,6 +59,8 @@ pub(super) struct SceneState {
     pub clock: Clock,
     /// Whether the user has edited the scene since its first step.
     pub is_edited: bool,
+    /// Names of the bodies, which follow their bodies when the user edits the scene.
+    pub names: BodyNames,
 }
 
 impl SceneState {
@@ -66,7 +68,8 @@ impl SceneState {
     pub(super) fn begin(config: Config, resolved: Resolved, generation: u64) -> Self {
         let clock = Clock { generation, ..Clock::default() };
         let state = seed(&config, resolved.bodies);
-        Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
+        let names = config.start.names.clone();
+        Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false, names }
     }
 
     /// Converts a scene from a snapshot to a state for `device`. If `is_same` is true, `device` wrote the snapshot, and
@@ -78,7 +81,7 @@ impl SceneState {
         tuned: &Tuned,
         generation: u64,
     ) -> Result<Self> {
-        let Run { config, recipe, generated, is_edited, step, time, state, mut extra, .. } = run;
+        let Run { config, recipe, generated, is_edited, names, step, time, state, mut extra, .. } = run;
         let mut config = Config { tuned: tuned.clone(), ..config };
         // `auto` differs between devices, but a restart must generate the same scene as before.
         if let (Some(generated), None) = (generated, config.start.bodies)
@@ -112,7 +115,7 @@ impl SceneState {
             return Err(invalid!("{count} {things} are too many: {name} has room for {most}"));
         }
         let clock = Clock { generation, step, time };
-        Ok(Self { config, resolved, state, extra, clock, is_edited })
+        Ok(Self { config, resolved, state, extra, clock, is_edited, names })
     }
 
     /// Returns the size of the state in memory, in bytes.
@@ -128,12 +131,12 @@ impl SceneState {
 
     /// Converts the state to a scene for a snapshot. `baseline` is the reference energy for the drift, if any.
     pub(super) fn into_run(self, baseline: Option<f64>) -> Run {
-        let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_edited } = self;
+        let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_edited, names } = self;
         let Resolved { bodies, recipe } = resolved;
         let knobs = recipe.values().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let (variant, work_group) = (recipe.variant.name.to_owned(), recipe.work_group);
         let recipe = RecipeRecord { variant, work_group, knobs };
         let (generated, series) = (Some(bodies), Vec::new());
-        Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series }
+        Run { config, recipe, generated, is_edited, names, step, time, baseline, state, extra, series }
     }
 }

@@ -237,6 +237,11 @@ pub trait Mode: Params + Any + Send + Sync {
         false
     }
 
+    /// Returns whether bodies are drawn in the colours that the scene gives to them.
+    fn shows_own_colours(&self) -> bool {
+        false
+    }
+
     /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
         variant.normal_error.is_none_or(|error| error <= UNNOTICED)

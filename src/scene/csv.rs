@@ -1,13 +1,18 @@
-//! Reads and writes bodies as CSV: the header `x,y,z,vx,vy,vz,m`, then one body per line, in N-body units.
+//! Reads and writes bodies as CSV: a header such as `x,y,z,vx,vy,vz,m,name`, then one body per line, in N-body units.
+//!
+//! The columns may have any order; `mass` stands for `m`, and `name` may be absent. A comma, a semicolon or a tab
+//! separates the fields. A field may be quoted as in `"a, b"`. With semicolons, decimal commas are accepted.
 //!
 //! Files are untrusted: the number of bodies and the length of a line are limited, every number is checked, and errors
 //! name the line and the field. Spaces around fields and empty lines are accepted.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use super::lines::{Fault, Lines, parse_file, quoted};
-use crate::base::{Bodies, FINITE_LIMIT, Result};
+use crate::base::body_names::MAX_NAMED;
+use crate::base::{Bodies, BodyNames, FINITE_LIMIT, Result};
 
 /// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;
@@ -15,21 +20,29 @@ pub const MAX_BODIES: usize = 1 << 24;
 /// Maximum size of a CSV file in bytes: 1024 bytes per line.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
-/// Names of the columns in a CSV file of bodies, in order.
+/// Names of the columns with numbers, in the order in which [`write`] writes them.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 
-/// Reads the bodies from the CSV file `path`.
+/// Reads the bodies from the CSV file `path`, and their names if the file has a column `name`.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read. Returns an error with the line and the field if the header is wrong, a
-/// line has too few or too many fields, a field is not a finite number of at most [`FINITE_LIMIT`] in size, a mass is
-/// negative, or the number of bodies is 0 or above [`MAX_BODIES`].
-pub fn load(path: &Path) -> Result<Bodies> {
+/// Returns an error if the file cannot be read. Returns an error with the line and the field if a column is missing,
+/// unknown or repeated, a line has too few or too many fields, a field is not a finite number of at most
+/// [`FINITE_LIMIT`] in size, a mass is negative, or the number of bodies is 0 or above [`MAX_BODIES`].
+pub fn load_named(path: &Path) -> Result<(Bodies, BodyNames)> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
+/// Reads the bodies from the CSV file `path`, like [`load_named`] but without names.
+///
+/// # Errors
+/// Returns the same errors as [`load_named`].
+pub fn load(path: &Path) -> Result<Bodies> {
+    load_named(path).map(|(bodies, _)| bodies)
+}
+
 /// Parses CSV text with at most `most` bodies. On error, returns the 1-based line number and a description.
-pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
+pub(super) fn parse(text: &str, most: usize) -> Result<(Bodies, BodyNames), (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.
         Fault::Io(why) => (1, why.to_string()),
@@ -37,40 +50,48 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     })
 }
 
-/// Writes `bodies` to `file` as CSV.
+/// Writes `bodies` to `file` as CSV, with a column `name` if any of them has a name.
 ///
 /// Every number is written as the shortest text that parses back to the same bits. The velocity of a quarantined body
 /// (see [`Bodies`]) is written as `NaN`; [`load`] rejects such a file and names the line.
 ///
 /// # Errors
 /// Returns an error if writing to `file` fails.
-pub fn write(file: &mut dyn Write, bodies: &Bodies) -> io::Result<()> {
-    writeln!(file, "{}", header())?;
-    for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {
-        writeln!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
+pub fn write(file: &mut dyn Write, bodies: &Bodies, names: &BodyNames) -> io::Result<()> {
+    writeln!(file, "{}{}", header(), if names.is_empty() { "" } else { ",name" })?;
+    for (body, ([x, y, z, m], [vx, vy, vz, _])) in bodies.positions.iter().zip(&bodies.velocities).enumerate() {
+        write!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
+        match names.get(body) {
+            Some(name) => writeln!(file, ",\"{}\"", name.replace('"', "\"\""))?,
+            None if names.is_empty() => writeln!(file)?,
+            None => writeln!(file, ",")?,
+        }
     }
     Ok(())
 }
 
-fn read(mut lines: Lines<impl BufRead>, most: usize) -> Result<Bodies, Fault> {
+fn read(mut lines: Lines<impl BufRead>, most: usize) -> Result<(Bodies, BodyNames), Fault> {
     if !lines.advance()? {
         return Err(Fault::At(1, format!("the file is empty; expected the header {}", header())));
     }
-    check_header(lines.text()).map_err(|what| lines.wrong(what))?;
-    let mut bodies = Bodies::default();
+    let columns = Columns::of(lines.text()).map_err(|what| lines.wrong(what))?;
+    let (mut bodies, mut names) = (Bodies::default(), Vec::new());
     while lines.advance()? {
         if bodies.len() == most {
             return Err(lines.wrong(format!("there are more than {most} bodies")));
         }
-        let [x, y, z, vx, vy, vz, m] = numbers(lines.text()).map_err(|what| lines.wrong(what))?;
+        let ([x, y, z, vx, vy, vz, m], name) = columns.row(lines.text()).map_err(|what| lines.wrong(what))?;
         bodies.push([x, y, z], [vx, vy, vz], m);
+        if let Some(name) = name.filter(|_| names.len() < MAX_NAMED) {
+            names.push(name.into_owned());
+        }
     }
     match bodies.is_empty() {
         true => {
             let what = "the file contains no bodies; expected one per line after the header";
             Err(Fault::At(lines.number + 1, what.to_owned()))
         }
-        false => Ok(bodies),
+        false => Ok((bodies, names.into_iter().collect())),
     }
 }
 
@@ -78,40 +99,92 @@ fn header() -> String {
     HEADER.join(",")
 }
 
-fn check_header(text: &str) -> Result<(), String> {
-    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
-    if fields == HEADER {
-        return Ok(());
+/// The separator of a CSV file, and what each of its columns holds.
+struct Columns {
+    separator: char,
+    /// For each column, the index in [`HEADER`] of its quantity; the length of [`HEADER`] for the names.
+    roles: Vec<usize>,
+}
+
+impl Columns {
+    /// Reads the header of a file.
+    fn of(text: &str) -> Result<Self, String> {
+        let separator = [',', ';', '\t'].into_iter().find(|separator| text.contains(*separator)).unwrap_or(',');
+        let expected = || format!("expected {} in any order, and optionally name", header());
+        let mut roles = Vec::new();
+        for (nth, field) in fields(text, separator).enumerate() {
+            let field = field.to_lowercase();
+            let name = if field == "mass" { "m" } else { &field };
+            let role = HEADER.iter().chain(&["name"]).position(|column| *column == name);
+            let wrong = |what: &str| format!("field {} of the header, {}, {what}; {}", nth + 1, quoted(&field), expected());
+            let role = role.ok_or_else(|| wrong("is not the name of a column"))?;
+            if roles.contains(&role) {
+                return Err(wrong("occurs twice"));
+            }
+            roles.push(role);
+        }
+        match HEADER.iter().enumerate().find(|(role, _)| !roles.contains(role)) {
+            Some((_, missing)) => Err(format!("the header lacks the column {missing}; {}", expected())),
+            None => Ok(Self { separator, roles }),
+        }
     }
-    let wrong = fields.iter().zip(HEADER).position(|(field, name)| *field != name);
-    Err(match wrong {
-        Some(i) => format!("field {} of the header is {}; expected {}", i + 1, quoted(fields[i]), header()),
-        None => format!("the header has {} fields; expected {}", fields.len(), header()),
+
+    /// Reads the numbers of a body, in the order of [`HEADER`], and its name if the file has names.
+    fn row<'a>(&self, text: &'a str) -> Result<([f32; HEADER.len()], Option<Cow<'a, str>>), String> {
+        let mut fields = fields(text, self.separator);
+        let (mut row, mut name) = ([0.0; HEADER.len()], None);
+        for role in &self.roles {
+            let column = HEADER.get(*role).copied().unwrap_or("name");
+            let Some(field) = fields.next() else {
+                return Err(format!("field {column} is missing; expected {} fields", self.roles.len()));
+            };
+            match row.get_mut(*role) {
+                Some(value) => *value = self.number(column, &field)?,
+                None => name = Some(field),
+            }
+        }
+        match fields.next() {
+            Some(extra) => Err(format!(
+                "unexpected field {}; expected only {} fields",
+                quoted(&extra),
+                self.roles.len()
+            )),
+            None => Ok((row, name)),
+        }
+    }
+
+    fn number(&self, column: &str, field: &str) -> Result<f32, String> {
+        let lowest = if column == "m" { 0.0 } else { -FINITE_LIMIT };
+        let parsed = match self.separator {
+            ';' => field.replace(',', ".").parse::<f32>(),
+            _ => field.parse(),
+        };
+        match parsed {
+            Ok(value) if (lowest..=FINITE_LIMIT).contains(&value) => Ok(value),
+            _ => Err(format!(
+                "field {column} is {}; expected a number from {lowest:?} to {FINITE_LIMIT:?}",
+                quoted(field)
+            )),
+        }
+    }
+}
+
+/// Returns the fields of a line without the spaces around them. A quoted field may contain the separator, and `""` for `"`.
+fn fields(text: &str, separator: char) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let mut is_quoted = false;
+        let text = rest?.trim_start_matches(' ');
+        let starts_quoted = text.starts_with('"');
+        let end = text.find(|letter| {
+            is_quoted ^= starts_quoted && letter == '"';
+            letter == separator && !is_quoted
+        });
+        let field = end.map_or(text, |end| &text[..end]).trim();
+        rest = end.map(|end| &text[end + separator.len_utf8()..]);
+        let inner = field.strip_prefix('"').and_then(|field| field.strip_suffix('"'));
+        Some(inner.map_or(Cow::Borrowed(field), |inner| Cow::Owned(inner.replace("\"\"", "\""))))
     })
-}
-
-fn numbers(text: &str) -> Result<[f32; 7], String> {
-    let mut fields = text.split(',').map(str::trim);
-    let mut row = [0.0; 7];
-    for (name, value) in HEADER.into_iter().zip(&mut row) {
-        let field = fields.next().ok_or_else(|| format!("field {name} is missing; expected {}", header()))?;
-        *value = number(name, field)?;
-    }
-    match fields.next() {
-        Some(extra) => Err(format!("unexpected field {}; expected only {}", quoted(extra), header())),
-        None => Ok(row),
-    }
-}
-
-fn number(name: &str, field: &str) -> Result<f32, String> {
-    let lowest = if name == "m" { 0.0 } else { -FINITE_LIMIT };
-    match field.parse::<f32>() {
-        Ok(value) if (lowest..=FINITE_LIMIT).contains(&value) => Ok(value),
-        _ => Err(format!(
-            "field {name} is {}; expected a number from {lowest:?} to {FINITE_LIMIT:?}",
-            quoted(field)
-        )),
-    }
 }
 
 #[cfg(test)]
@@ -121,7 +194,30 @@ mod tests {
     #[test]
     fn the_number_of_bodies_is_bounded() {
         let text = "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n0,0,0,0,0,0,1\n";
-        assert!(parse(text, 2).is_ok_and(|bodies| bodies.len() == 2));
+        assert!(parse(text, 2).is_ok_and(|(bodies, _)| bodies.len() == 2));
         assert!(matches!(parse(text, 1), Err((3, what)) if what.contains("more than 1")));
+    }
+
+    #[test]
+    fn columns_have_any_order_and_separator() {
+        let (bodies, names) = parse("name,mass,vx,vy,vz,x,y,z\n\"a, \"\"b\"\"\",7,4,5,6,1,2,3\n,7,4,5,6,1,2,3\n", 9).unwrap();
+        assert_eq!((bodies.positions[0], bodies.velocities[0]), ([1.0, 2.0, 3.0, 7.0], [4.0, 5.0, 6.0, 0.0]));
+        assert_eq!((names.get(0), names.get(1)), (Some("a, \"b\""), None));
+        for text in [
+            "x;y;z;vx;vy;vz;Mass;Name\n1;2,0;3;4;5;6;7;Sun",
+            "x\ty\tz\tvx\tvy\tvz\tm\tname\n1\t2\t3\t4\t5\t6\t7\tSun",
+        ] {
+            let (bodies, names) = parse(text, 9).unwrap();
+            assert_eq!((bodies.positions[0], names.get(0)), ([1.0, 2.0, 3.0, 7.0], Some("Sun")), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_were_written() {
+        let text = "x,y,z,vx,vy,vz,m,name\n1,2,3,4,5,6,7,\"Halley, 1P; \"\"dirty\"\"\"\n1,2,3,4,5,6,7,\n";
+        let (bodies, names) = parse(text, 9).unwrap();
+        let mut written = Vec::new();
+        write(&mut written, &bodies, &names).unwrap();
+        assert_eq!(parse(&String::from_utf8(written).unwrap(), 9).unwrap(), (bodies, names));
     }
 }

@@ -1,11 +1,13 @@
 //! Description of a scene: its names, its parameters, and the source of its bodies or its fluid.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::generator::{Arguments, Generator, Setup};
 use super::orbits::Orbits;
 use super::{fluid, gravity};
-use crate::base::{Bodies, Look, Partial, Plain, SceneCamera, State, Walls};
+use crate::base::look::Srgb;
+use crate::base::{Bodies, BodyNames, Look, Partial, Plain, SceneCamera, State, Units, Walls};
 
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]
@@ -30,6 +32,12 @@ pub struct Scene {
     pub pace: Option<u32>,
     /// Source of the scene's bodies or fluid.
     pub origin: Origin,
+    /// Names of the scene's bodies.
+    pub names: BodyNames,
+    /// Colours of named bodies, for the colour `own`.
+    pub colours: BTreeMap<String, Srgb>,
+    /// Units in which lengths, times and masses are shown.
+    pub units: Units,
     /// Thumbnail in PNG format; empty if the scene has no thumbnail.
     pub thumbnail: &'static [u8],
 }
@@ -94,6 +102,9 @@ impl Scene {
             steps,
             pace: None,
             origin,
+            names: BodyNames::default(),
+            colours: BTreeMap::new(),
+            units: Units::default(),
             thumbnail: &[],
         })
     }

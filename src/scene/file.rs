@@ -17,6 +17,12 @@
 //! palette = "ice"
 //! [camera]                              # where the camera stands: see `SceneCamera`
 //! pitch = 60
+//! [units]                               # what 1 stands for: a unit, or a number and a unit; and the date at the start
+//! length = "AU"
+//! time = "58.13 days"
+//! date = 2000-01-01T12:00:00
+//! [colours]                             # of named bodies, for `colour = "own"`
+//! Sun = "#ffcc44"
 //! ```
 //! Files are untrusted: sizes are limited, an unknown key is an error, and every number is checked.
 
@@ -31,9 +37,11 @@ use super::generator::{Arguments, Generator};
 use super::lines::quoted;
 use super::orbits::Orbits;
 use super::tables::{self, Table, line_of, toml_value, word};
+use super::unit_table::UnitTable;
 use super::{asteroids, csv, fluid, gravity};
 use crate::base::files::{from_toml, read_bounded};
-use crate::base::{Bodies, Error, MAX_CELLS, ParamValues, Result, Walls, invalid};
+use crate::base::look::Srgb;
+use crate::base::{Bodies, BodyNames, Error, MAX_CELLS, ParamValues, Result, Walls, invalid};
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
@@ -76,6 +84,9 @@ struct Contents {
     bodies: Option<String>,
     orbits: Option<String>,
     walls: Option<String>,
+    /// Names of the first bodies, in order; they replace the names in `bodies` and `orbits`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     arguments: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -86,6 +97,10 @@ struct Contents {
     look: Table,
     #[serde(skip_serializing_if = "Table::is_empty")]
     camera: Table,
+    #[serde(skip_serializing_if = "UnitTable::is_empty")]
+    units: UnitTable,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    colours: BTreeMap<String, String>,
 }
 
 /// The `[start]` section of a scene file: the number of bodies and the seed chosen in the panel.
@@ -126,7 +141,11 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
     let Contents { mode, title, summary, count, steps, pace, length, start, .. } = &contents;
-    let origin = origin.map_or_else(|| origin_of(&contents), Ok)?;
+    let (origin, names) = match origin {
+        Some(origin) => (origin, BodyNames::default()),
+        None => origin_of(&contents)?,
+    };
+    let names = if contents.names.is_empty() { names } else { contents.names.iter().collect() };
     let fixed = match &origin {
         Origin::Made(..) => *count,
         Origin::Bodies(bodies) => Some(bodies.len()),
@@ -145,6 +164,9 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     if count.is_some() && *count != fixed {
         let fixed = fixed.unwrap_or_default();
         return Err(wrong(format!("count must be {fixed}, the number of bodies or cells in this file")));
+    }
+    if fixed.is_some_and(|fixed| !names.fit(fixed)) {
+        return Err(wrong("names lists more names than there are bodies"));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
         return Err(wrong("length applies only to walls; remove length or add walls"));
@@ -169,6 +191,9 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             steps: *steps,
             pace: *pace,
             origin,
+            names,
+            colours: contents.colours.iter().map(colour_of).collect::<Result<_>>()?,
+            units: contents.units.read().map_err(wrong)?,
             thumbnail: &[],
         },
         bodies: start.bodies.filter(|_| fixed.is_none()),
@@ -181,8 +206,8 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Scene { line: None, what: what.into() }
 }
 
-/// Returns the source of the scene's bodies or fluid, as described by `contents`.
-fn origin_of(contents: &Contents) -> Result<Origin> {
+/// Returns the source of the scene's bodies or fluid, as described by `contents`, and the names of the bodies.
+fn origin_of(contents: &Contents) -> Result<(Origin, BodyNames)> {
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
     let known = generators(mode).ok_or_else(|| {
         wrong(format!("unknown mode {}; the modes are gravity, asteroids and fluid", quoted(mode)))
@@ -195,31 +220,37 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
     if !arguments.is_empty() && generator.is_none() {
         return Err(wrong("[arguments] applies only to a generator; add generator or remove [arguments]"));
     }
-    match (generator, bodies, orbits, walls) {
+    let mut names = BodyNames::default();
+    let origin = match (generator, bodies, orbits, walls) {
         (Some(name), None, None, None) => {
             let generator = known.iter().find(|generator| generator.name == name).ok_or_else(|| {
                 let names: Vec<_> = known.iter().map(|generator| generator.name).collect();
                 let (name, names) = (quoted(name), names.join(", "));
                 wrong(format!("unknown generator {name}; the generators of {mode} are {names}"))
             })?;
-            Ok(Origin::Made(generator, Arguments::new(generator, arguments)?))
+            Origin::Made(generator, Arguments::new(generator, arguments)?)
         }
         (None, Some(text), None, None) => {
             fits("bodies", mode != "fluid")?;
-            let bodies = csv::parse(text, csv::MAX_BODIES).map_err(|why| in_text("bodies", why))?;
-            Ok(Origin::Bodies(bodies.into()))
+            let (bodies, of_bodies) =
+                csv::parse(text, csv::MAX_BODIES).map_err(|why| in_text("bodies", why))?;
+            names = of_bodies;
+            Origin::Bodies(bodies.into())
         }
         (None, None, Some(text), None) => {
             fits("orbits", mode == "gravity")?;
-            Ok(Origin::Orbits(Orbits::parse(text).map_err(|why| in_text("orbits", why))?.into()))
+            let orbits = Orbits::parse(text).map_err(|why| in_text("orbits", why))?;
+            names = orbits.names.clone();
+            Origin::Orbits(orbits.into())
         }
         (None, None, None, Some(text)) => {
             fits("walls", mode == "fluid")?;
             let walls = walls_of(text, length.unwrap_or(1.0)).map_err(|why| in_text("walls", why))?;
-            Ok(Origin::Walls(walls.into()))
+            Origin::Walls(walls.into())
         }
-        _ => Err(wrong("a scene must have exactly one of generator, bodies, orbits and walls")),
-    }
+        _ => return Err(wrong("a scene must have exactly one of generator, bodies, orbits and walls")),
+    };
+    Ok((origin, names))
 }
 
 /// Returns the generators that scenes of a mode can use, or `None` if the mode does not exist.
@@ -288,7 +319,10 @@ pub(crate) fn text(
     };
     match &scene.origin {
         Origin::Made(..) | Origin::Orbits(_) => {}
-        Origin::Bodies(bodies) => contents.bodies = Some(lines_of(bodies)?),
+        Origin::Bodies(bodies) => {
+            contents.bodies = Some(lines_of(bodies, &scene.names)?);
+            contents.names.clear();
+        }
         Origin::Walls(walls) => {
             (contents.walls, contents.length) = (Some(drawn(walls)), Some(walls.length));
         }
@@ -311,6 +345,8 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         pace: scene.pace,
         look: tables::written(&scene.look),
         camera: tables::written(&scene.camera),
+        units: UnitTable::of(&scene.units),
+        colours: scene.colours.iter().map(|(name, [r, g, b])| (name.clone(), format!("#{r:02x}{g:02x}{b:02x}"))).collect(),
         ..Contents::default()
     };
     match &scene.origin {
@@ -321,6 +357,9 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         }
         Origin::Orbits(orbits) => contents.orbits = Some(orbits.text.clone()),
         Origin::Bodies(_) | Origin::Walls(_) => {}
+    }
+    if !matches!(&scene.origin, Origin::Orbits(orbits) if orbits.names == scene.names) {
+        contents.names = scene.names.to_list();
     }
     contents
 }
@@ -343,7 +382,16 @@ fn seed_of(value: &Value) -> Result<u64> {
     seed.ok_or_else(|| wrong("start.seed must be a whole number of at least 0"))
 }
 
-fn lines_of(bodies: &Bodies) -> Result<String> {
+/// Reads the colour of a named body, such as `#ffcc44`.
+fn colour_of((name, text): (&String, &String)) -> Result<(String, Srgb)> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
+    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let colour = number.map(|number| number.to_be_bytes()).map(|[_, r, g, b]| (name.clone(), [r, g, b]));
+    let wrong_colour = || wrong(format!("colours.{} must be a colour such as \"#ffcc44\"", label(name, MOST_NAME)));
+    colour.ok_or_else(wrong_colour)
+}
+
+fn lines_of(bodies: &Bodies, names: &BodyNames) -> Result<String> {
     if bodies.nonfinite() > 0 {
         return Err(invalid!(
             "the values of some bodies are no longer finite, and a scene file cannot store these; save a snapshot instead"
@@ -351,7 +399,7 @@ fn lines_of(bodies: &Bodies) -> Result<String> {
     }
     let mut text = Vec::new();
     // Writing to memory cannot fail.
-    let _ = csv::write(&mut text, bodies);
+    let _ = csv::write(&mut text, bodies, names);
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

@@ -16,10 +16,13 @@ mod lines;
 mod orbits;
 mod random;
 mod tables;
+pub mod softening;
 pub mod tipsy;
+mod unit_table;
 
 pub use self::built_in::{ASTEROIDS, FLUID, GRAVITY};
 pub(crate) use self::description::{MOST_NAME, label};
 pub use self::description::{Origin, Scene};
+pub use self::orbits::Orbits;
 pub use self::generator::{Argument, Arguments, Generator, Setup};
 pub(crate) use self::tables::line_of;

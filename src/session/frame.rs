@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::{CellCounts, EditKind, Points, SelectedBody};
+use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
 
@@ -57,6 +57,9 @@ pub struct Stats {
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
+    /// Names of the bodies.
+    #[serde(skip)]
+    pub names: BodyNames,
     /// Cell counts of the tree in this frame; `None` if the frame has no cells.
     #[serde(skip)]
     pub cells: Option<CellCounts>,

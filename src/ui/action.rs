@@ -114,6 +114,8 @@ pub enum Action {
     FollowCentre,
     /// Start or stop following the selected body.
     FollowBody,
+    /// Select the body with this index, and follow it.
+    Follow(usize),
     /// Turn the slow rotation of the camera on or off.
     ToggleRotation,
     /// Show or hide the grid.
@@ -191,7 +193,7 @@ impl Action {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
                 self,
-                Self::Edit(_) | Self::DeleteBody | Self::Deselect | Self::Undo | Self::UndoAndRun
+                Self::Edit(_) | Self::DeleteBody | Self::Deselect | Self::Follow(_) | Self::Undo | Self::UndoAndRun
             )
             || matches!(
                 self,

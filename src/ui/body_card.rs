@@ -6,8 +6,10 @@ use super::action::{Action, Collector};
 use super::model::Model;
 use super::numbers::live_number;
 use super::theme;
-use super::widgets::{button, shortcut_button};
-use crate::base::{Edit, FINITE_LIMIT, MOST_BOXES, SelectedBody, WalkCounts, format};
+use super::widgets::{button, shortcut_button, small};
+use crate::base::{
+    BodyNames, Edit, FINITE_LIMIT, MOST_BOXES, SelectedBody, Unit, Units, WalkCounts, format, units,
+};
 
 /// Shows the selected body's properties in a card, if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
@@ -15,14 +17,19 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
     let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);
     let window = egui::Window::new("card").title_bar(false).resizable(false);
     window.pivot(Align2::LEFT_BOTTOM).default_pos(corner).show(ctx, |ui| {
-        let name = format!("Body {}", format::count(selected.body as u64));
-        ui.label(RichText::new(name).strong().color(theme::of(ui).strong));
+        let number = format!("Body {}", format::count(selected.body as u64));
+        let name = model.stats.names.get(selected.body);
+        ui.label(RichText::new(name.unwrap_or(&number)).strong().color(theme::of(ui).strong));
+        if name.is_some() {
+            ui.label(small(ui, number));
+        }
         ui.add_space(4.0);
         // A separate id per body, so that text typed for one body does not appear for another body.
         ui.push_id(selected.body, |ui| {
             egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
-                editable(ui, &selected, out);
-                derived(ui, &selected);
+                let units = &model.config.start.units;
+                editable(ui, &selected, units, out);
+                derived(ui, &selected, (units, &model.stats.names));
                 if let Some(walk) = model.stats.cells.and_then(|counts| counts.walk) {
                     walked(ui, &walk);
                 }
@@ -41,9 +48,10 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
 }
 
 /// Shows the editable properties of the selected body: mass and velocity.
-fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
+fn editable(ui: &mut egui::Ui, selected: &SelectedBody, units: &Units, out: &mut Collector) {
     let &SelectedBody { body, mass, velocity, .. } = selected;
-    if let Some(mass) = number(ui, out, ("Mass", "body mass"), mass) {
+    let speed_unit = units.speed();
+    if let Some(mass) = number(ui, out, ("Mass", "body mass"), (mass, units.mass.as_ref())) {
         out.actions.push(Action::Edit(Edit::Change { body, mass: Some(mass), velocity: None }));
     }
     if velocity.iter().any(|c| !c.is_finite()) {
@@ -53,7 +61,7 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
         return;
     }
     for (axis, label) in ["Velocity x", "Velocity y", "Velocity z"].into_iter().enumerate() {
-        if let Some(speed) = number(ui, out, (label, label), velocity[axis]) {
+        if let Some(speed) = number(ui, out, (label, label), (velocity[axis], speed_unit.as_ref())) {
             let mut velocity = velocity;
             velocity[axis] = speed;
             out.actions.push(Action::Edit(Edit::Change { body, mass: None, velocity: Some(velocity) }));
@@ -62,18 +70,25 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
 }
 
 /// Shows the read-only properties of the selected body: speed, position, acceleration and energy.
-fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
+fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &BodyNames)) {
     let mut row = |label: &str, value: String, help: &str| {
         ui.label(label).on_hover_text(help);
         ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
         ui.end_row();
     };
-    let length = |v: [f64; 3]| format::significant(glam::DVec3::from(v).length(), 4);
-    row("Speed", length(selected.velocity.map(f64::from)), "Magnitude of the velocity, |v|, in scene units");
-    let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
-    row("Position", position, "x, y and z, in scene units");
+    let length = |v: [f64; 3]| glam::DVec3::from(v).length();
+    let speed = units::quantity(length(selected.velocity.map(f64::from)), units.speed().as_ref(), 4);
+    row("Speed", speed, "Magnitude of the velocity, |v|");
+    if let Some((body, distance)) = selected.heaviest {
+        let from = names.get(body).map_or_else(|| format!("body {}", format::count(body as u64)), str::to_owned);
+        let distance = units::quantity(distance, units.length.as_ref(), 4);
+        row(&format!("Distance from {from}"), distance, "Distance from the heaviest other body");
+    }
+    let size = units.length.as_ref().map_or(1.0, |unit| unit.size as f32);
+    let position = selected.position.map(|c| format!("{:>9.4}", c * size)).join(" ");
+    row(&units::labelled("Position", units.length.as_ref()), position, "x, y and z");
     let help = "Acceleration due to gravity, |a|, computed in double precision";
-    row("Acceleration", length(selected.acceleration), help);
+    row("Acceleration", format::significant(length(selected.acceleration), 4), help);
     let help = "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity";
     row("Energy", format::significant(selected.energy, 4), help);
 }
@@ -101,13 +116,20 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
     row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
 }
 
-fn number(ui: &mut egui::Ui, out: &mut Collector, (label, key): (&str, &str), value: f32) -> Option<f32> {
-    let name = ui.label(label);
+fn number(
+    ui: &mut egui::Ui,
+    out: &mut Collector,
+    (label, key): (&str, &str),
+    (value, unit): (f32, Option<&Unit>),
+) -> Option<f32> {
+    let size = unit.map_or(1.0, |unit| unit.size);
+    let shown = f64::from(value) * size;
+    let name = ui.label(units::labelled(label, unit));
     let texts = (key, &name, "Type a number or drag; Ctrl+Z undoes the change");
-    let speed = f64::from(value.abs() / 100.0).max(1e-6);
+    let speed = (shown.abs() / 100.0).max(1e-6);
     let text = |x| format::significant(x, 4);
-    let most = f64::from(FINITE_LIMIT);
-    let typed = live_number(ui, out, texts, value.into(), (speed, text), -most..=most);
+    let most = f64::from(FINITE_LIMIT) * size;
+    let typed = live_number(ui, out, texts, shown, (speed, text), -most..=most);
     ui.end_row();
-    typed.map(|number| number as f32)
+    typed.map(|number| (number / size) as f32)
 }

@@ -6,6 +6,7 @@ use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 use super::action::{Action, Collector};
 use super::palette_entries::{Entry, found};
 use super::theme;
+use crate::base::BodyNames;
 use crate::engine::Config;
 
 /// Maximum number of entries that the command palette shows without scrolling.
@@ -50,7 +51,12 @@ impl CommandPalette {
     }
 
     /// Shows the command palette if it is open, and collects the action of the chosen entry.
-    pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) {
+    pub(super) fn show(
+        &mut self,
+        ctx: &egui::Context,
+        searched: (&Config, &BodyNames),
+        out: &mut Collector,
+    ) {
         self.update(ctx, &out.actions);
         if !self.is_open {
             return;
@@ -66,7 +72,7 @@ impl CommandPalette {
             ui.set_width(width);
             self.text_field(ui, out);
             ui.add_space(4.0);
-            self.list(ui, config, enter, isize::from(down) - isize::from(up))
+            self.list(ui, searched, enter, isize::from(down) - isize::from(up))
         });
         let chosen = shown.and_then(|shown| shown.inner).flatten();
         match chosen {
@@ -97,11 +103,11 @@ impl CommandPalette {
     fn list(
         &mut self,
         ui: &mut egui::Ui,
-        config: &Config,
+        (config, names): (&Config, &BodyNames),
         enter: bool,
         lines: isize,
     ) -> Option<Option<Entry>> {
-        let mut found = found(&self.typed, config);
+        let mut found = found(&self.typed, config, names);
         let last = found.len().saturating_sub(1);
         self.chosen = self.chosen.saturating_add_signed(lines).min(last);
         let mut chosen = enter.then_some(self.chosen);

@@ -13,10 +13,11 @@ use super::export::Export;
 use super::files::Files;
 use super::gallery::Gallery;
 use super::keys::Keyboard;
+use super::labels::Labels;
 use super::mode_memory::ModeMemory;
 use super::model::Model;
 use super::plots::Plots;
-use super::{body_card, help, jump, overlay, panel, theme, tools};
+use super::{body_card, help, jump, overlay, panel, scale_bar, theme, tools};
 use crate::base::{Look, look};
 
 /// Result of showing one frame of the user interface.
@@ -62,6 +63,7 @@ pub struct Ui {
     /// Whether the help window is shown.
     pub(super) help: bool,
     pub(super) gallery: Gallery,
+    labels: Labels,
     palette: CommandPalette,
     /// Key of the setting that the panel scrolls to in the next frame.
     pub(super) jump: Option<&'static str>,
@@ -85,7 +87,7 @@ impl Ui {
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         self.alerts.update(model.stats);
         let mut out = self.pressed_actions(ctx);
-        self.palette.show(ctx, model.config, &mut out);
+        self.palette.show(ctx, (model.config, &model.stats.names), &mut out);
         if let Some(key) = self.jump.take() {
             jump::start(ctx, key);
         }
@@ -138,6 +140,7 @@ impl Ui {
             (false, true, _) => Some("Recording"),
             (false, false, is_running) => (!is_running).then_some("Paused"),
         };
+        self.labels.show(ctx, model, out);
         self.brush.show_outline(ctx, model);
         tools::show_markers(ctx, model);
         body_card::show(ctx, model, out);
@@ -147,9 +150,7 @@ impl Ui {
             return;
         }
         let place = overlay::show(ctx, model, (&mut self.fold, status), out);
-        if model.look.grid {
-            overlay::show_scale(ctx, model.grid_spacing);
-        }
+        scale_bar::show(ctx, model);
         if model.has_started() && !model.sees_bodies {
             overlay::show_way_back(ctx, model, out);
         }
@@ -162,7 +163,7 @@ impl Ui {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
         self.plots.history.update(ctx.input(|input| input.time), model.stats, &model.window);
-        let hidden = self.plots.show(ctx, model.config.mode.conserves_energy(), out);
+        let hidden = self.plots.show(ctx, model.config, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);
         self.alerts.toasts.show(ctx, out);

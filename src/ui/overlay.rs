@@ -197,20 +197,6 @@ fn show_variants(ui: &mut egui::Ui, model: &Model) {
     }
 }
 
-/// Shows the spacing of the scene's grid as text at the lower right of the picture.
-pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
-    let area = egui::Area::new("grid scale".into())
-        .anchor(Align2::RIGHT_BOTTOM, [-MARGIN, -MARGIN])
-        .order(egui::Order::Background)
-        .interactable(false);
-    area.show(ctx, |ui| {
-        theme::veil(ui).inner_margin(6).show(ui, |ui| {
-            let text = format!("grid {}", format::significant(spacing.into(), 1));
-            ui.label(RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
-        });
-    });
-}
-
 /// Says that no body is in view, and shows a button that brings the bodies back into view.
 pub(super) fn show_way_back(ctx: &egui::Context, model: &Model, out: &mut Collector) {
     let area = egui::Area::new("way back".into()).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::action::Action;
 use super::export;
 use super::keys::CONTROLS;
-use crate::base::{Info, Look, Opt, Params, Scale, Visitor};
+use crate::base::{BodyNames, Info, Look, Opt, Params, Scale, Visitor};
 use crate::engine::{Config, Study};
 use crate::modes::MODES;
 
@@ -66,6 +66,9 @@ const COMMANDS: [(&str, Action); 13] = [
     ("Show the chart of the last measurement", Action::ShowChart),
 ];
 
+/// Maximum number of named bodies that a search finds.
+const MOST_NAMES: usize = 100;
+
 /// An entry of the command palette: an action, or the description of a mouse gesture.
 pub(super) struct Entry {
     pub text: String,
@@ -102,14 +105,25 @@ impl Entry {
 }
 
 /// Returns the command palette entries that match all words of `typed`, best matches first.
-pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
+pub(super) fn found(typed: &str, config: &Config, names: &BodyNames) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
-    let mut found: Vec<_> = entries(config).filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
+    let entries = entries(config).chain(followed(&typed, names));
+    let mut found: Vec<_> = entries.filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Returns all entries of the command palette, unfiltered.
+/// Returns an entry for each named body whose name contains a word of `typed`, up to [`MOST_NAMES`] bodies. Returns no entries
+/// if nothing was typed, because there may be thousands of names.
+fn followed(typed: &str, names: &BodyNames) -> impl Iterator<Item = Entry> {
+    let words: Vec<_> = typed.split_whitespace().filter(|word| !"follow".starts_with(word)).collect();
+    let is_search = !typed.is_empty();
+    let fits = move |name: &str| is_search && words.iter().all(|word| name.to_lowercase().contains(word));
+    let fitting = names.iter().filter(move |(_, name)| fits(name)).take(MOST_NAMES);
+    fitting.map(|(body, name)| Entry::new(format!("Follow {name}"), Action::Follow(body)))
+}
+
+/// Returns all other entries of the command palette, unfiltered.
 fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let controls = CONTROLS.iter().map(|control| Entry {
         text: control.help.to_owned(),

@@ -7,7 +7,7 @@ use super::model::Model;
 use super::numbers::{auto_number, live_number};
 use super::widgets::{button, checkbox, heading, row, shortcut_button, tooltip, with_help};
 use super::{jump, keys, theme};
-use crate::base::format;
+use crate::base::{format, units};
 use crate::engine::Config;
 
 /// Maximum number of steps per frame that the user can choose.
@@ -94,12 +94,17 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     if let Some(goal) = live_number(ui, out, ("go to step", &label, help), step, speed, 0.0..=1e15) {
         out.actions.push(Action::GoTo(Some(goal as u64)));
     }
-    let time = ui.label(weak(format!("time {}", format::significant(stats.time, 4))));
+    let units = &model.config.start.units;
+    let text = match units.date(stats.time) {
+        Some(date) => date.to_string(),
+        None => format!("time {}", units::quantity(stats.time, units.time.as_ref(), 4)),
+    };
+    let time = ui.label(weak(text));
     tooltip(time, || {
         let speed =
             if model.config.running { stats.steps_per_second * model.config.mode.time_step() } else { 0.0 };
-        let speed = format::significant(speed, 3);
-        format!("Simulated time since the scene began, in scene units. Current speed: {speed} per second")
+        let [time, speed] = [stats.time, speed].map(|time| units::quantity(time, units.time.as_ref(), 3));
+        format!("Simulated time since the scene began: {time}. Current speed: {speed} per second of real time")
     });
 }
 

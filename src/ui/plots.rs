@@ -10,7 +10,8 @@ use super::history::{History, QUANTITIES, Quantity};
 use super::plot_lines::{is_difference, marks, number, simplified};
 use super::widgets::{small, tooltip};
 use super::{overlay, theme};
-use crate::base::format;
+use crate::base::{Unit, format, units};
+use crate::engine::Config;
 
 const COLUMNS: usize = 2;
 const HEIGHT: f32 = 110.0;
@@ -40,24 +41,29 @@ pub struct Plots {
 /// The points that the plots show, copied from the history at intervals.
 #[derive(Debug, Default)]
 struct Lines {
-    /// Points (simulated time, value) of each quantity in [`QUANTITIES`].
+    /// Points (simulated time, value) of each quantity in [`QUANTITIES`], with times in the scene's unit.
     points: Vec<Vec<[f64; 2]>>,
     /// Time at which the points were last copied, in seconds of egui's clock.
     at: f64,
     /// Simulated times of the first and last recorded rows.
     times: [f64; 2],
+    /// Unit of the plotted times; `None` for scene units.
+    unit: Option<Unit>,
     /// Mode and generation (see [`Stats::generation`](crate::session::Stats)) of the plotted scene.
     scene: (&'static str, u64),
 }
 
 impl Lines {
     /// Copies the plotted points from the history if an update is due.
-    fn update(&mut self, ctx: &egui::Context, history: &History) {
+    fn update(&mut self, ctx: &egui::Context, history: &History, unit: Option<&Unit>) {
         let now = ctx.input(|input| input.time);
         let (is_another, is_due) = (history.scene != self.scene, (now - self.at).abs() >= INTERVAL);
-        if is_another || is_due || self.points.is_empty() {
-            let points = (0..QUANTITIES.len()).map(|nth| history.points(nth)).collect();
-            *self = Self { points, at: now, times: history.times(), scene: history.scene };
+        if is_another || is_due || self.points.is_empty() || self.unit.as_ref() != unit {
+            let size = unit.map_or(1.0, |unit| unit.size);
+            let points = |nth| history.points(nth).into_iter().map(|[time, value]| [time * size, value]).collect();
+            let points = (0..QUANTITIES.len()).map(points).collect();
+            let unit = unit.cloned();
+            *self = Self { points, at: now, times: history.times(), unit, scene: history.scene };
         } else if history.times() != self.times {
             ctx.request_repaint_after_secs((self.at + INTERVAL - now) as f32);
         }
@@ -66,19 +72,22 @@ impl Lines {
 
 impl Plots {
     /// Shows the window if it is open, and returns the part of the picture that the window hides, if any. If the mode
-    /// `conserves` energy, reserves space for the energy plot even before the energy is first measured.
-    pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
+    /// conserves energy, reserves space for the energy plot even before the energy is first measured.
+    pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) -> Option<Rect> {
+        let conserves = config.mode.conserves_energy();
+        let unit = config.start.units.time.as_ref();
         let Self { is_open, history, saved, resets, lines } = self;
         let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {
-            lines.update(ui.ctx(), history);
+            lines.update(ui.ctx(), history, unit);
             grid(ui, lines, (conserves, *resets));
             *resets = buttons(ui, !history.is_empty(), out);
             let hint = match saved {
                 Some(path) => format!("Saved as {path}"),
-                None => "Horizontal axis: simulated time. Scroll to zoom, drag to move, right-drag to select a range. \
-                         Energy and momentum are measured up to ten times per second, or less often if that would slow \
-                         the simulation."
-                    .to_owned(),
+                None => format!(
+                    "Horizontal axis: {}. Scroll to zoom, drag to move, right-drag to select a range. Energy and \
+                     momentum are measured up to ten times per second, or less often if that would slow the simulation.",
+                    units::labelled("simulated time", unit),
+                ),
             };
             ui.add(Label::new(small(ui, hint)).wrap());
             // While the window fades in, or is laid out for the first time, the picture is visible behind it.
@@ -101,7 +110,7 @@ fn grid(ui: &mut egui::Ui, lines: &Lines, (conserves, resets): (bool, bool)) {
             row.iter().for_each(|(it, points)| match &points[..] {
                 [] => placeholder(ui, (it, "Not measured yet"), cell),
                 [_] => placeholder(ui, (it, "Only one measurement so far"), cell),
-                points => plot(ui, it, points, (cell, lines.times, resets)),
+                points => plot(ui, it, points, (cell, lines, resets)),
             });
         });
     }
@@ -141,8 +150,11 @@ fn plot(
     ui: &mut egui::Ui,
     quantity: &Quantity,
     points: &[[f64; 2]],
-    (cell, [from, to], resets): (Vec2, [f64; 2], bool),
+    (cell, lines, resets): (Vec2, &Lines, bool),
 ) {
+    let unit = lines.unit.as_ref();
+    let [from, to] = lines.times.map(|time| time * unit.map_or(1.0, |unit| unit.size));
+    let after = unit.map_or_else(String::new, |unit| format!(" {}", unit.name));
     let accent = theme::of(ui).accent;
     // The title changes one frame late, because drawing the axis decides whether its labels are differences.
     let (differs, differs_id) = (Cell::new(false), egui::Id::new(("differs", quantity.key)));
@@ -175,7 +187,7 @@ fn plot(
             .allow_scroll(false)
             .label_formatter(|_, at| {
                 let [x, y] = [at.x, at.y].map(|value| format::significant(value, 4));
-                format!("{y}\nat time {x}")
+                format!("{y}\nat time {x}{after}")
             });
         if resets {
             plot = plot.reset();

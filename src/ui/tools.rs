@@ -118,7 +118,7 @@ pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
 /// Draws the markers of the mouse tools, and turns the pointer into a crosshair while a tool is selected.
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
-    let Markers { selected, aim, path, attractor } = model.markers;
+    let Markers { selected, aim, path, attractor, .. } = model.markers;
     let colours = theme::on_picture();
     let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
     let place = |[x, y]: [f32; 2]| {

@@ -4,10 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use gravitile::base::bodies::{Bodies, FINITE_LIMIT};
+use gravitile::base::body_names::BodyNames;
 use gravitile::base::error::Error;
 use gravitile::base::files::OutputFile;
+use gravitile::base::params;
+use gravitile::engine::config::Config;
 use gravitile::scene::csv;
 use proptest::prelude::*;
+
+use crate::support::{engine, gravity};
 
 const HEADER: &str = "x,y,z,vx,vy,vz,m\n";
 const ROW: &str = "1,2,3,4,5,6,7\n";
@@ -21,7 +26,7 @@ fn load(text: impl AsRef<[u8]>) -> Result<Bodies, Error> {
 }
 
 fn save_to(path: &Path, bodies: &Bodies) -> Result<(), Error> {
-    OutputFile::create(path)?.save(|file| csv::write(file, bodies))
+    OutputFile::create(path)?.save(|file| csv::write(file, bodies, &BodyNames::default()))
 }
 
 fn save(bodies: &Bodies) -> String {
@@ -67,10 +72,13 @@ fn every_fault_is_told_with_line_and_field() {
         (b"x,y,z,vx,vy,vz,m\n", 2, &["no bodies"]),
         (b"x,y,z,vx,vy,vz,m\n\n\n", 4, &["no bodies"]),
         (b"x,y,w,vx,vy,vz,m\n1,2,3,4,5,6,7\n", 1, &["field 3", "\"w\"", "expected x,y,z,vx,vy,vz,m"]),
-        (b"x,y,z,vx,vy,vz\n1,2,3,4,5,6\n", 1, &["6 fields", "expected x,y,z"]),
-        (b"x,y,z,vx,vy,vz,m,q\n1,2,3,4,5,6,7,8\n", 1, &["8 fields"]),
-        (b"1,2,3,4,5,6,7\n", 1, &["header"]),
-        (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7\n1,2,3,4,5,6\n", 3, &["field m is missing", "expected x,y"]),
+        (b"x,y,z,vx,vy,vz\n1,2,3,4,5,6\n", 1, &["lacks the column m", "expected x,y,z"]),
+        (b"x,y,z,vx,vy,vz,m,q\n1,2,3,4,5,6,7,8\n", 1, &["field 8", "\"q\"", "optionally name"]),
+        (b"x,y,z,vx,vy,vz,m,mass\n1,2,3,4,5,6,7,8\n", 1, &["\"mass\"", "twice"]),
+        (b"x;y;z;vx;vy;vz;m\n1;2;3;4;5,5;6;7\n1,2,3,4,5,6,7\n", 3, &["field x", "\"1,2,3"]),
+        (b"m,name,x,y,z,vx,vy,vz\n-1,a,1,2,3,4,5,6\n", 2, &["field m", "\"-1\""]),
+        (b"1,2,3,4,5,6,7\n", 1, &["field 1 of the header", "\"1\""]),
+        (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7\n1,2,3,4,5,6\n", 3, &["field m is missing", "expected 7 fields"]),
         (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7,eight\n", 2, &["\"eight\"", "unexpected field"]),
         (b"x,y,z,vx,vy,vz,m\n1,2,3,four,5,6,7\n", 2, &["field vx", "\"four\"", "a number"]),
         (b"x,y,z,vx,vy,vz,m\n1,2,3,4,5,nan,7\n", 2, &["field vz", "\"nan\""]),
@@ -200,4 +208,29 @@ proptest! {
             Err(other) => prop_assert!(false, "{}", other),
         }
     }
+}
+
+/// Bodies of a file keep their orbits: with the usual softening length, Mercury's orbit would turn by an eighth of a circle
+/// while Mercury goes round once.
+#[test]
+fn mercury_keeps_its_orbit() {
+    let text = "name,m,x,y,z,vx,vy,vz\nSun,1,0,0,0,0,0,0\nMercury,0,0.3075,0,0,0,1.9803,0\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mercury.csv");
+    fs::write(&path, text).unwrap();
+    let (bodies, names) = csv::load_named(&path).unwrap();
+    let start = bodies.positions[1];
+    let mut config = Config::of_bodies(gravity(), "mercury.csv", bodies, names);
+    assert_eq!(config.start.names.to_list(), ["Sun", "Mercury"]);
+    let after_a_turn = |config: &Config| {
+        let mut engine = engine(config.clone());
+        // The semi-major axis is 0.3871, so the period is 1.5133.
+        engine.run(15_133, |_| ()).unwrap();
+        let end = engine.bodies().unwrap().positions[1];
+        (end[0] - start[0]).hypot(end[1] - start[1])
+    };
+    params::set(config.mode.as_mut(), "dt", "0.0001").unwrap();
+    assert!(after_a_turn(&config) < 0.01);
+    params::set(config.mode.as_mut(), "eps", "0.05").unwrap();
+    assert!(after_a_turn(&config) > 0.1);
 }

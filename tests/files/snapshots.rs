@@ -2,6 +2,7 @@
 
 use crate::support::{cpu, engine};
 use gravitile::base::bodies::{Bodies, FINITE_LIMIT};
+use gravitile::base::edit::{Edit, Launch};
 use gravitile::base::flow::{Flow, Walls};
 use gravitile::base::params;
 use gravitile::base::state::{Matter, State};
@@ -11,6 +12,7 @@ use gravitile::engine::snapshot::Snapshot;
 use gravitile::engine::tuned::Tuned;
 use gravitile::modes::{MODES, ModeInfo, Variant};
 use gravitile::scene::Scene;
+use gravitile::scene::file::parse;
 
 /// Numbers of steps before and after the snapshot. Tracers move every 16 steps.
 const BURSTS: [u32; 2] = [5, 19];
@@ -176,6 +178,31 @@ fn a_restart_on_another_device_makes_the_same_scene() {
     assert_eq!((here.config().bodies, here.resolved().bodies), (Some(700), 700));
     here.restart().unwrap();
     assert_eq!(bits(&here.state().unwrap()), bits(&there.state().unwrap()));
+}
+
+/// Names follow their bodies when the user deletes or launches bodies, through undo, snapshots and restarts. An old snapshot
+/// has no list of names; its names are those of the scene if nothing was edited.
+#[test]
+fn names_follow_their_bodies() {
+    let text = "mode = \"gravity\"\nbodies = \"name,x,y,z,vx,vy,vz,m\\nSun,0,0,0,0,0,0,1\\nVenus,1,0,0,0,1,0,0\\nEarth,2,0,0,0,1,0,0\"\n";
+    let mut here = engine(Config::of_file(parse("mine", text).unwrap()).unwrap());
+    let names = |engine: &Engine| engine.names().to_list();
+    assert_eq!(names(&resumed(&reread(&here.snapshot().unwrap()).unwrap())), ["Sun", "Venus", "Earth"]);
+    here.edit(&Edit::Remove(1)).unwrap();
+    here.edit(&Edit::Launch(Launch { at: [9.0; 3], velocity: [0.0; 3], share: 0.1, cluster: None })).unwrap();
+    assert_eq!((names(&here), here.size()), (vec!["Sun".to_owned(), "Earth".to_owned()], 3));
+    let mut snapshot = reread(&here.snapshot().unwrap()).unwrap();
+    let mut there = resumed(&snapshot);
+    assert_eq!(names(&there), ["Sun", "Earth"]);
+    there.restart().unwrap();
+    assert_eq!(names(&there), ["Sun", "Venus", "Earth"]);
+    here.undo().unwrap();
+    assert_eq!(names(&here), ["Sun", "Earth"]);
+    here.undo().unwrap();
+    assert_eq!(names(&here), ["Sun", "Venus", "Earth"]);
+    snapshot.runs[0].names = ["a", "b", "c", "d"].into_iter().collect();
+    let error = reread(&snapshot).unwrap_err();
+    assert!(error.contains("names more bodies than it has"), "{error}");
 }
 
 /// A mode that is left and selected again with other parameters does not use stored values of the old parameters.

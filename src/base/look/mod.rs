@@ -34,6 +34,12 @@ parameters! {
         stars: f32 = 0.4, "Stars" [0.0..=1.0, Linear] effect(View) advanced(true),
         /// Draws the plane z = 0 and the axes.
         grid: bool = false, "Grid" effect(View) advanced(true),
+        /// Shows the names of named bodies, the heaviest first. Names never overlap.
+        labels: bool = true, "Names" effect(View),
+        /// Shows the initial orbits of the heaviest named bodies, in scenes that give their bodies orbits.
+        orbits: bool = true, "Orbits" effect(View),
+        /// Shows a bar of a round length at the lower right. `auto` shows it in scenes with a unit of length.
+        scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),
         /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that its tree walk opened
         /// (orange) and those that it took instead of their bodies (blue).
         cells: bool = false, "Tree cells" effect(View) advanced(true),
@@ -97,6 +103,18 @@ choice! {
         /// Bright areas always have a glow.
         On = "on",
         /// Bright areas never have a glow.
+        Off = "off",
+    }
+}
+
+choice! {
+    /// When to show a scale bar.
+    pub enum ScaleBar {
+        /// In scenes that have a unit of length.
+        Auto = "auto",
+        /// Always.
+        On = "on",
+        /// Never.
         Off = "off",
     }
 }

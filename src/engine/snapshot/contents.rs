@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::State;
+use crate::base::{BodyNames, State};
 use crate::engine::config::Config;
 use crate::modes::Extra;
 
@@ -31,6 +31,8 @@ pub struct Run {
     pub generated: Option<usize>,
     /// Whether the user has edited the scene since its first step.
     pub is_edited: bool,
+    /// Names of the bodies.
+    pub names: BodyNames,
     /// Number of steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began, in the units of the simulation.

@@ -15,7 +15,7 @@ use super::contents::{RecipeRecord, Run, Snapshot, Summary};
 use super::room::Room;
 use crate::base::flow::deviations;
 use crate::base::{
-    Bodies, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, invalid,
+    Bodies, BodyNames, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, invalid,
     params,
 };
 use crate::engine::config::Config;
@@ -53,6 +53,9 @@ struct RunManifest {
     generated: Option<usize>,
     #[serde(rename = "touched", default, skip_serializing_if = "std::ops::Not::not")]
     is_edited: bool,
+    /// Names of the first bodies, in order; `None` if the scene defines them, or in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
     /// Number of bodies or grid cells in the scene.
     size: usize,
     step: u64,
@@ -259,7 +262,7 @@ impl RunManifest {
             bytemuck::cast_slice(list).into()
         }
         let solid = |walls: &Walls| walls.solid.iter().map(|solid| u8::from(*solid)).collect();
-        let Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series } = run;
+        let Run { config, recipe, generated, is_edited, names, step, time, baseline, state, extra, series } = run;
         let mut add = |name: &str, list| lists.push((format!("{nth}.{name}"), list));
         let (info, scene) = (config.mode.info(), &config.start);
         let grid = match state {
@@ -302,6 +305,7 @@ impl RunManifest {
             recipe: recipe.clone(),
             generated: *generated,
             is_edited: *is_edited,
+            names: (*is_edited && !config.start.names.is_empty()).then(|| names.to_list()),
             size: state.len(),
             step: *step,
             time: *time,
@@ -370,6 +374,15 @@ impl RunManifest {
         }
         carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
         let series: Vec<f64> = take(lists, "told")?;
+        // Old files do not store names. There, the names of the scene might belong to other bodies if a body was deleted.
+        let names = match &self.names {
+            Some(names) => names.iter().collect(),
+            None if self.is_edited => BodyNames::default(),
+            None => config.start.names.clone(),
+        };
+        if !names.fit(self.size) {
+            return Err(wrong("it names more bodies than it has"));
+        }
         let Self { recipe, generated, is_edited, step, time, baseline, .. } = self;
         // Old files may hold the infinite energy of a flow that blew up.
         let baseline = baseline.filter(|energy| energy.is_finite());
@@ -384,7 +397,7 @@ impl RunManifest {
         if generated == Some(0) {
             return Err(wrong("the number of bodies must be at least 1"));
         }
-        Ok(Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series })
+        Ok(Run { config, recipe, generated, is_edited, names, step, time, baseline, state, extra, series })
     }
 
     fn config(&self, lists: &mut Lists) -> Result<Config> {

@@ -77,8 +77,12 @@ impl Mode for Gravity {
             Colour::Acceleration => ColourScale::log("Acceleration"),
             Colour::Height => ColourScale::linear("Height", ""),
             Colour::Cost => ColourScale::linear("Cost", "pairs + cells"),
-            Colour::Origin | Colour::Error => None,
+            Colour::Origin | Colour::Error | Colour::Own => None,
         }
+    }
+
+    fn shows_own_colours(&self) -> bool {
+        self.colour == Colour::Own
     }
 
     fn shows_errors(&self) -> bool {

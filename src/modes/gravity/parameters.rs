@@ -134,5 +134,7 @@ choice! {
         /// Relative error of the force on each body, |δa|/|a|, compared with a sum over all bodies in double precision, on a
         /// logarithmic scale. The live check measures some bodies at a time, in turn; bodies not yet measured are grey.
         Error = "error",
+        /// The colours that the scene gives to its named bodies; other bodies are grey.
+        Own = "own",
     }
 }

@@ -231,6 +231,10 @@ impl Simulation for GravitySimulation {
                 None => shown = Colour::Error.index(),
             }
         }
+        if colour == Colour::Own {
+            // The kernel does not know the colours of the scene; the engine replaces the values.
+            shown = Colour::Error.index();
+        }
         let args = [Arg::Uint(self.count as u32), Arg::Uint(shown as u32), x, v, a];
         self.packed.publish(&mut self.lane, &args, points, Shape::Glow)
     }

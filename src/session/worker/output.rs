@@ -119,6 +119,7 @@ impl Worker {
             step,
             time,
             bodies: engine.size(),
+            names: engine.names().clone(),
             variant: resolved.recipe.variant.name,
             work_group: resolved.recipe.work_group,
             knobs: resolved.recipe.values(),

@@ -25,11 +25,46 @@ fn what_is_written_reads_back_to_the_same_bodies() {
             (scene.title.clone(), scene.bodies, scene.pace, scene.look.clone(), scene.camera.clone())
         };
         assert_eq!(kept(&again.start), kept(scene));
+        let shown = |scene: &Scene| (scene.names.clone(), scene.colours.clone(), scene.units.clone());
+        assert_eq!(shown(&again.start), shown(scene), "{}", scene.name);
         let params = &config.mode.values();
         let setup = Setup { bodies: scene.bodies.unwrap_or(300), seed: again.seed, params };
         let [before, after] = [scene, &again.start].map(|scene| scene.generate(&setup));
         assert!(before == after, "{}", scene.name);
     }
+}
+
+/// Bodies are named by a column of their list, by the list of orbits, or by the key `names`.
+#[test]
+fn names_colours_and_units_are_read_and_written() {
+    let list = "bodies = \"\"\"\nname;x;y;z;vx;vy;vz;mass\nSun;0;0;0;0;0;0;1\n;1;0;0;0;1;0;0\n\"Halley; 1P\";2;0;0;0;1;0;0\n\"\"\"\n";
+    let shown = "[units]\nlength = \"AU\"\ntime = \"0.159 yr\"\ndate = 2000-01-01T12:00:00\n[colours]\nSun = \"#ffc84a\"\n";
+    for (origin, names) in [
+        (list, ["Sun", "", "Halley; 1P"].as_slice()),
+        ("generator = \"two-body\"\ncount = 2\nnames = [\"A\", \"B\"]\n", &["A", "B"]),
+        ("orbits = \"Sun,,1\\nEarth,Sun,3e-6,1,0.02,0,0,0,0\"\n", &["Sun", "Earth"]),
+        ("orbits = \"Sun,,1\\nEarth,Sun,3e-6,1,0.02,0,0,0,0\"\nnames = [\"Sol\", \"Terra\"]\n", &["Sol", "Terra"]),
+    ] {
+        let mut config = Config::of_file(parse("mine", &format!("mode = \"gravity\"\n{origin}{shown}")).unwrap()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(config.start.names.to_list(), names);
+            assert_eq!(config.start.colours["Sun"], [0xff, 0xc8, 0x4a]);
+            assert_eq!(config.start.units.length.as_ref().map(|unit| unit.name.as_str()), Some("AU"));
+            assert_eq!(config.start.units.date(0.0).map(|date| date.to_string()).as_deref(), Some("2000-01-01"));
+            config = rewritten(&config.to_file().unwrap());
+        }
+    }
+}
+
+/// A softening length that would change the orbits of the bodies in a list gives way to a shorter one, unless the scene sets
+/// it.
+#[test]
+fn close_bodies_get_a_short_softening_length() {
+    let text = "mode = \"gravity\"\nbodies = \"x,y,z,vx,vy,vz,m\\n0,0,0,0,0,0,1\\n0.387,0,0,0,1.6,0,1e-7\"\n";
+    let eps = |text: &str| rewritten(text).mode.values().float("eps").unwrap();
+    assert_eq!(eps(text), 0.007);
+    assert_eq!(eps(&format!("{text}[params]\neps = 0.02\n")), 0.02);
+    assert_eq!(eps(&text.replace("0.387", "38.7")), 0.05);
 }
 
 /// A scene file written from a user's own walls or bodies contains these walls or bodies.
@@ -52,6 +87,13 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ("", "unknown mode \"\""),
         ("mode = \"gravity\"\n", "a scene must have exactly one of"),
         ("mode = \"gravity\"\nsize = 3\n", "line 2: unknown field `size`"),
+        (
+            "mode = \"gravity\"\ngenerator = \"two-body\"\ncount = 2\nnames = [\"a\", \"b\", \"c\"]\n",
+            "names lists more names than there are bodies",
+        ),
+        ("mode = \"gravity\"\ngenerator = \"cube\"\n[units]\nlength = \"3\"\n", "units.length must be the name of a unit"),
+        ("mode = \"gravity\"\ngenerator = \"cube\"\n[units]\ndate = 2000-01-01\n", "units.date requires units.time"),
+        ("mode = \"gravity\"\ngenerator = \"cube\"\n[colours]\nSun = \"red\"\n", "colours.Sun must be a colour"),
         (
             "mode = \"gravity\"\ngenerator = \"galaxie\"\n",
             "unknown generator \"galaxie\"; the generators of gravity are galaxy",

@@ -8,6 +8,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use gravitile::app::settings::Settings;
 use gravitile::base::bodies::{Bodies, FINITE_LIMIT};
+use gravitile::base::body_names::BodyNames;
 use gravitile::base::error::{Error, Result};
 use gravitile::base::state::State;
 use gravitile::engine::config::Config;
@@ -174,7 +175,7 @@ fn check_loaded(bodies: &Bodies) -> u64 {
     assert_eq!(bodies.nonfinite(), 0);
     let size = check_bodies(bodies);
     let mut text = Vec::new();
-    csv::write(&mut text, bodies).unwrap();
+    csv::write(&mut text, bodies, &BodyNames::default()).unwrap();
     size
 }
 
@@ -402,7 +403,7 @@ fn scenes() -> Vec<Vec<u8>> {
 
 fn csv_files() -> Vec<Vec<u8>> {
     let mut text = Vec::new();
-    csv::write(&mut text, &engine(Config { bodies: Some(40), ..Config::new(MODES[0]) }).bodies().unwrap())
+    csv::write(&mut text, &engine(Config { bodies: Some(40), ..Config::new(MODES[0]) }).bodies().unwrap(), &BodyNames::default())
         .unwrap();
     vec![text, b"x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n".to_vec()]
 }

@@ -41,6 +41,12 @@ fn the_palette_finds_what_is_typed_and_does_it() {
     let told = window.state().actions.len();
     find(&mut window, "no such thing at all");
     assert!(window.state().actions.len() == told && !is_open(&window));
+    // Bodies are found by their names.
+    window.state_mut().stats.names = ["Sun", "", "Jupiter"].into_iter().collect();
+    for typed in ["jupi", "follow Jupiter"] {
+        find(&mut window, typed);
+        assert_eq!(window.state().actions.last(), Some(&Action::Follow(2)));
+    }
     // Letters typed into the palette are not shortcuts.
     assert_eq!(window.state().config.mode.info(), MODES[0]);
     for key in [Key::P, Key::K] {

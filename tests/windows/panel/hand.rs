@@ -10,6 +10,7 @@ fn body(body: usize) -> SelectedBody {
         position: [1.0, 2.0, 3.0],
         velocity: [0.5, -0.25, 0.125],
         acceleration: [0.0, 3.0, 4.0],
+        heaviest: Some((0, 4.5)),
         energy: -1.5,
     }
 }
@@ -38,6 +39,55 @@ fn the_card_tells_what_there_is_to_tell() {
     window.state_mut().stats.selected = None;
     window.run();
     assert!(window.query_by_label("Body 41").is_none());
+}
+
+/// In a scene with names and units, the card shows them, and typed numbers are converted to scene units.
+#[test]
+fn the_card_shows_names_and_units() {
+    let mut window = open(MODES[0]);
+    window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
+    window.state_mut().stats.names = ["Sun", "Mercury"].into_iter().collect();
+    window.state_mut().stats.selected = Some(SelectedBody { body: 1, ..body(1) });
+    window.run();
+    for text in ["Mercury", "Body 1", "Mass (M☉)", "Distance from Sun", "4.500 AU", "Position (AU)", "Velocity x (km/s)"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    type_number(&mut window, "Velocity y (km/s)", "29.7847");
+    let Some(Edit::Change { velocity: Some([_, y, _]), .. }) = window.state().edits.last().cloned() else {
+        panic!("{:?}", window.state().edits)
+    };
+    assert!((y - 1.0).abs() < 1e-3, "{y}");
+}
+
+/// Names stand in the picture and do not overlap. *Names* in *Appearance* decides in the window whether there are any.
+#[test]
+fn names_in_the_picture_do_not_overlap() {
+    let mut window = open(MODES[0]);
+    window.state_mut().stats.names = ["Sun", "Mercury", "Venus", "Earth"].into_iter().collect();
+    window.state_mut().markers.named =
+        vec![(0, [0.0, 0.0]), (3, [0.001, 0.0]), (2, [0.05, 0.0]), (1, [0.0, 0.2])];
+    window.run();
+    let rects = &window.state().rects;
+    let named: Vec<_> = rects.iter().filter(|(name, _)| name.starts_with("name ")).collect();
+    let names: Vec<_> = named.iter().map(|(name, _)| &name[5..]).collect();
+    assert_eq!(names, ["Sun", "Venus", "Mercury"], "the Earth is too near the Sun");
+    for (nth, (_, rect)) in named.iter().enumerate() {
+        assert!(named[..nth].iter().all(|(_, other)| !rect.intersects(*other)));
+    }
+}
+
+/// The date runs beside the step, and the scale bar has the scene's unit.
+#[test]
+fn the_solar_system_has_a_date_and_a_scale() {
+    let mut window = open(MODES[0]);
+    window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
+    window.state_mut().stats.time = std::f64::consts::TAU;
+    window.run();
+    assert!(window.query_all_by_label("2000-12-31").count() == 2, "in the panel and over the picture");
+    assert!(window.query_by_label_contains(" AU").is_some());
+    window.state_mut().look.scale_bar = gravitile::base::look::ScaleBar::Off;
+    window.run();
+    assert!(window.query_by_label_contains(" AU").is_none());
 }
 
 #[test]

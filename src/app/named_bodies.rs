@@ -1,0 +1,105 @@
+//! The named bodies in view, whose names the picture shows.
+
+use glam::Vec3;
+
+use crate::base::Points;
+use crate::scene::Orbits;
+use crate::session::Stats;
+use crate::view::Camera;
+
+/// Maximum number of named bodies in view whose names are shown.
+const SHOWN: usize = 12;
+/// Maximum number of named bodies that are considered; the heaviest are taken.
+const CONSIDERED: usize = 4096;
+
+/// The named bodies, the heaviest first.
+#[derive(Debug, Default)]
+pub(super) struct NamedBodies {
+    /// Mode, generation and number of changes for which `order` was computed.
+    moment: (&'static str, u64, u64),
+    order: Vec<usize>,
+}
+
+impl NamedBodies {
+    /// Returns the heaviest named bodies in a picture with this `aspect`, and their positions in picture heights from its
+    /// centre. If the selected body has a name, it comes first.
+    pub(super) fn in_view(
+        &mut self,
+        (camera, aspect): (&Camera, f32),
+        points: &Points,
+        stats: &Stats,
+    ) -> Vec<(usize, [f32; 2])> {
+        self.update(points, stats);
+        let selected = stats.selected.map(|selected| selected.body);
+        let selected = selected.filter(|body| stats.names.get(*body).is_some());
+        let others = self.order.iter().copied().filter(|body| Some(*body) != selected);
+        let place = |body: usize| {
+            let [x, y, z, _] = *points.positions.get(body)?;
+            let is_drawn = points.values.get(body).is_none_or(|value| *value != Points::QUARANTINED);
+            let (at, _) = camera.project(Vec3::new(x, y, z)).filter(|_| is_drawn)?;
+            (at[0].abs() < 0.5 * aspect && at[1].abs() < 0.5).then_some((body, at))
+        };
+        selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
+    }
+
+    /// Returns the initial orbits of the heaviest named bodies as lines on the screen, each with the index of its body. Each
+    /// ellipse moves with the body at its focus. The parts in front of and behind the eye are separate lines.
+    pub(super) fn orbits(
+        &mut self,
+        orbits: &Orbits,
+        camera: &Camera,
+        points: &Points,
+        stats: &Stats,
+    ) -> Vec<(usize, Vec<[f32; 2]>)> {
+        self.update(points, stats);
+        let mut lines = Vec::new();
+        for body in self.order.iter().take(SHOWN).copied() {
+            let ellipse = stats.names.get(body).and_then(|name| orbits.ellipse(name));
+            let Some((focus, ellipse)) = ellipse else { continue };
+            let focus = stats.names.iter().find(|(_, name)| *name == focus);
+            let Some(centre) = focus.and_then(|(focus, _)| points.positions.get(focus)) else { continue };
+            let centre = Vec3::new(centre[0], centre[1], centre[2]);
+            let shown: Vec<_> = ellipse
+                .map(|at| camera.project(centre + glam::DVec3::from(at).as_vec3()).map(|(at, _)| at))
+                .collect();
+            let parts = shown.split(Option::is_none).filter(|part| part.len() > 1);
+            lines.extend(parts.map(|part| (body, part.iter().copied().flatten().collect())));
+        }
+        lines
+    }
+
+    /// Sorts the named bodies by mass, if the bodies have changed.
+    fn update(&mut self, points: &Points, stats: &Stats) {
+        let moment = (stats.mode, stats.generation, stats.changes);
+        if self.moment != moment {
+            let mass = |body: usize| points.positions.get(body).map_or(0.0, |x| x[3]);
+            self.order = stats.names.iter().map(|(body, _)| body).collect();
+            self.order.sort_by(|a, b| mass(*b).total_cmp(&mass(*a)));
+            self.order.truncate(CONSIDERED);
+            self.moment = moment;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_named_bodies_in_view_are_shown_and_the_selected_one_first() {
+        let rows = [[0.0, 0.0, 0.0, 1.0], [0.1, 0.0, 0.0, 9.0], [0.2, 0.0, 0.0, 2.0], [900.0, 0.0, 0.0, 5.0]];
+        let points = Points { positions: rows.to_vec().into(), values: vec![0.0; 4].into(), ..Points::default() };
+        let mut stats = Stats { names: ["a", "", "c", "d"].into_iter().collect(), changes: 1, ..Stats::default() };
+        let mut named = NamedBodies::default();
+        let camera = Camera::default();
+        let mut bodies = |stats: &Stats| -> Vec<usize> {
+            named.in_view((&camera, 1.5), &points, stats).into_iter().map(|(body, _)| body).collect()
+        };
+        assert_eq!(bodies(&stats), [2, 0], "body 1 has no name, body 3 is out of view");
+        stats.selected = Some(crate::base::SelectedBody { body: 0, ..Default::default() });
+        assert_eq!(bodies(&stats), [0, 2]);
+        let many = Points { positions: vec![[0.0, 0.0, 0.0, 1.0]; 40].into(), values: vec![0.0; 40].into(), ..points };
+        let stats = Stats { names: (0..40).map(|nth| nth.to_string()).collect(), ..stats };
+        assert_eq!(NamedBodies::default().in_view((&camera, 1.5), &many, &stats).len(), SHOWN);
+    }
+}

@@ -1,0 +1,74 @@
+//! Chooses a softening length for bodies that were read from a file.
+
+use crate::base::Bodies;
+
+/// Number of the heaviest bodies whose distances to all bodies are examined.
+const HEAVIEST: usize = 32;
+/// Largest number of bodies that are examined if none of them has most of the mass. In larger systems, near pairs are
+/// chance encounters, which the usual softening length smooths on purpose.
+const FEW: usize = 64;
+/// Distance of the closest pair, in softening lengths. At this distance, softening weakens gravity by 0.06 %.
+const SHARE: f32 = 50.0;
+/// Shortest softening length that gravity mode accepts.
+const SHORTEST: f32 = 1e-5;
+
+/// Returns a softening length that keeps the orbits of `bodies` if the `usual` one would change them, or else `None`.
+///
+/// The length is a fiftieth of the smallest distance from one of the heaviest bodies to any other body, rounded down to
+/// one digit. Crowds of bodies without a dominant mass keep the usual length.
+pub fn for_bodies(bodies: &Bodies, usual: f32) -> Option<f32> {
+    let mass = |body: usize| bodies.positions[body][3];
+    let mut order: Vec<usize> = (0..bodies.len()).filter(|body| mass(*body) > 0.0).collect();
+    order.sort_unstable_by(|a, b| mass(*b).total_cmp(&mass(*a)));
+    let total: f64 = order.iter().map(|body| f64::from(mass(*body))).sum();
+    let heaviest = f64::from(order.first().map(|body| mass(*body))?);
+    if bodies.len() > FEW && heaviest < 0.5 * total {
+        return None;
+    }
+    let place = |body: &[f32; 4]| glam::Vec3::new(body[0], body[1], body[2]);
+    let nearest = |body: &usize| {
+        let at = place(&bodies.positions[*body]);
+        let distances = bodies.positions.iter().map(|other| place(other).distance(at));
+        // Bodies at the same place have no orbit that softening could change.
+        distances.filter(|distance| *distance > 0.0).fold(f32::INFINITY, f32::min)
+    };
+    let closest = order.iter().take(HEAVIEST).map(nearest).fold(f32::INFINITY, f32::min);
+    let wanted = (closest / SHARE).max(SHORTEST);
+    let digit = 10f64.powi(f64::from(wanted).log10().floor() as i32);
+    let rounded = ((f64::from(wanted) / digit + 1e-6).floor() * digit) as f32;
+    (rounded < usual).then_some(rounded.max(SHORTEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bodies(rows: &[[f32; 4]]) -> Bodies {
+        let mut bodies = Bodies::default();
+        rows.iter().for_each(|[x, y, z, m]| bodies.push([*x, *y, *z], [0.0; 3], *m));
+        bodies
+    }
+
+    #[test]
+    fn close_orbits_get_a_short_softening_length() {
+        let mercury = bodies(&[[0.0, 0.0, 0.0, 1.0], [0.387, 0.0, 0.0, 1e-7], [1.0, 0.0, 0.0, 3e-6]]);
+        assert_eq!(for_bodies(&mercury, 0.05), Some(0.007));
+        let wide = bodies(&[[0.0, 0.0, 0.0, 1.0], [9.0, 0.0, 0.0, 1.0]]);
+        assert_eq!(for_bodies(&wide, 0.05), None);
+        let touching = bodies(&[[0.0, 0.0, 0.0, 1.0], [1e-9, 0.0, 0.0, 1.0]]);
+        assert_eq!(for_bodies(&touching, 0.05), Some(SHORTEST));
+        for lone in [bodies(&[]), bodies(&[[0.0; 4]]), bodies(&[[1.0; 4], [1.0; 4]])] {
+            assert_eq!(for_bodies(&lone, 0.05), None);
+        }
+    }
+
+    #[test]
+    fn crowds_keep_the_usual_softening_unless_one_body_dominates() {
+        let crowd = |heaviest: f32| -> Vec<[f32; 4]> {
+            let mass = |nth: usize| if nth == 0 { heaviest } else { 0.01 };
+            (0..100).map(|nth| [nth as f32 * 0.1, 0.0, 0.0, mass(nth)]).collect()
+        };
+        assert_eq!(for_bodies(&bodies(&crowd(0.01)), 0.05), None);
+        assert_eq!(for_bodies(&bodies(&crowd(5.0)), 0.05), Some(0.002));
+    }
+}
