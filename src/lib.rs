@@ -11,11 +11,11 @@
 //! The simulation has its own thread, so the window never waits for a kernel.
 //! ```text
 //! window thread (app/viewer.rs, `frame`)        worker thread (session/worker/thread.rs, `turn`)
-//!   1 the panel edits a copy of the Config        a apply the waiting commands
-//!   2 a changed Config goes to the worker         b complete the burst: queue slices of the body range in
-//!   3 take the newest Frame, if any                 chunks of about 100 ms, and check for commands
-//!   4 upload the Frame and draw the view          c queue a copy of the points to draw, and its read-back
-//!   5 draw the panel over the view; swap          d start the next burst; wait for the read-back; publish
+//!   1 take the newest Frame, if any; upload it    a apply the waiting commands
+//!   2 move the camera                             b complete the burst: queue slices of the body range in
+//!   3 the panel edits a copy of the Config          chunks of about 100 ms, and check for commands
+//!   4 a changed Config goes to the worker         c queue a copy of the points to draw, and its read-back
+//!   5 draw the view and the panel over it; swap   d start the next burst; wait for the read-back; publish
 //!                                                   the Frame; wake the window
 //! ```
 //! The window draws only after a change, and at most as often as the screen refreshes. A burst is a number of steps

@@ -88,8 +88,10 @@ mod tests {
     #[test]
     fn the_heaviest_named_bodies_in_view_are_shown_and_the_selected_one_first() {
         let rows = [[0.0, 0.0, 0.0, 1.0], [0.1, 0.0, 0.0, 9.0], [0.2, 0.0, 0.0, 2.0], [900.0, 0.0, 0.0, 5.0]];
-        let points = Points { positions: rows.to_vec().into(), values: vec![0.0; 4].into(), ..Points::default() };
-        let mut stats = Stats { names: ["a", "", "c", "d"].into_iter().collect(), changes: 1, ..Stats::default() };
+        let points =
+            Points { positions: rows.to_vec().into(), values: vec![0.0; 4].into(), ..Points::default() };
+        let mut stats =
+            Stats { names: ["a", "", "c", "d"].into_iter().collect(), changes: 1, ..Stats::default() };
         let mut named = NamedBodies::default();
         let camera = Camera::default();
         let mut bodies = |stats: &Stats| -> Vec<usize> {
@@ -98,7 +100,11 @@ mod tests {
         assert_eq!(bodies(&stats), [2, 0], "body 1 has no name, body 3 is out of view");
         stats.selected = Some(crate::base::SelectedBody { body: 0, ..Default::default() });
         assert_eq!(bodies(&stats), [0, 2]);
-        let many = Points { positions: vec![[0.0, 0.0, 0.0, 1.0]; 40].into(), values: vec![0.0; 40].into(), ..points };
+        let many = Points {
+            positions: vec![[0.0, 0.0, 0.0, 1.0]; 40].into(),
+            values: vec![0.0; 40].into(),
+            ..points
+        };
         let stats = Stats { names: (0..40).map(|nth| nth.to_string()).collect(), ..stats };
         assert_eq!(NamedBodies::default().in_view((&camera, 1.5), &many, &stats).len(), SHOWN);
     }

@@ -105,11 +105,16 @@ impl Viewer {
         if self.screen.window.is_minimised() {
             return Ok(true);
         }
+        // The bodies and the camera come first, because the panel draws names over them. In the first frame, the panel has yet
+        // to find the area of the picture, which the camera needs.
+        match self.recorder.frames {
+            0 => self.screen.redraw(),
+            _ => self.upload()?,
+        }
+        self.move_camera(interval);
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
         // The panel does not cover this area.
         self.screen.window.picture = self.screen.window.pixels(output.picture);
-        self.upload()?;
-        self.move_camera(interval);
         self.draw(start, &output)?;
         self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
         self.recorder.place(output.controls, self.screen.window.scale());

@@ -69,7 +69,10 @@ mod tests {
     #[test]
     fn names_follow_their_bodies_when_one_is_removed() {
         let mut names: BodyNames = ["Sun", "", "Earth", "Moon"].into_iter().collect();
-        assert_eq!((names.get(2), names.get(1), names.fit(4), names.fit(3)), (Some("Earth"), None, true, false));
+        assert_eq!(
+            (names.get(2), names.get(1), names.fit(4), names.fit(3)),
+            (Some("Earth"), None, true, false)
+        );
         let before = names.clone();
         names.remove(1);
         assert_eq!(names.to_list(), ["Sun", "Earth", "Moon"]);

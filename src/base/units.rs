@@ -59,7 +59,10 @@ impl Unit {
         let has_name = !name.is_empty() && name.parse::<f64>().is_err();
         match has_name && size > 0.0 && (1e-30..=1e30).contains(&size) {
             true => Ok(Self { size, name: Plain(name, MAX_NAME).to_string() }),
-            false => Err("must be the name of a unit, or a positive number and a name, such as \"58.13 days\"".into()),
+            false => {
+                Err("must be the name of a unit, or a positive number and a name, such as \"58.13 days\""
+                    .into())
+            }
         }
     }
 

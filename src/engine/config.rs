@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::base::{Bodies, BodyNames, ChangeEffect, Error, ParamValue, Result, invalid, params};
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
-use crate::scene::{Origin, Scene, softening};
 use crate::scene::file::{self, SceneFile};
+use crate::scene::{Origin, Scene, softening};
 
 /// A configuration of the simulation. In optional fields, `None` stands for `auto`.
 ///

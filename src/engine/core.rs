@@ -229,7 +229,8 @@ impl Engine {
         let own = shows_own_colours.then(|| (self.config.start.clone(), self.names.clone()));
         Ok(pending.map(move |mut points| {
             if let Some((scene, names)) = own {
-                points.colour(names.iter().filter_map(|(body, name)| Some((body, *scene.colours.get(name)?))));
+                points
+                    .colour(names.iter().filter_map(|(body, name)| Some((body, *scene.colours.get(name)?))));
             }
             Points { cells, ..points }
         }))

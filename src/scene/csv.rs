@@ -59,7 +59,8 @@ pub(super) fn parse(text: &str, most: usize) -> Result<(Bodies, BodyNames), (u64
 /// Returns an error if writing to `file` fails.
 pub fn write(file: &mut dyn Write, bodies: &Bodies, names: &BodyNames) -> io::Result<()> {
     writeln!(file, "{}{}", header(), if names.is_empty() { "" } else { ",name" })?;
-    for (body, ([x, y, z, m], [vx, vy, vz, _])) in bodies.positions.iter().zip(&bodies.velocities).enumerate() {
+    for (body, ([x, y, z, m], [vx, vy, vz, _])) in bodies.positions.iter().zip(&bodies.velocities).enumerate()
+    {
         write!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
         match names.get(body) {
             Some(name) => writeln!(file, ",\"{}\"", name.replace('"', "\"\""))?,
@@ -109,14 +110,17 @@ struct Columns {
 impl Columns {
     /// Reads the header of a file.
     fn of(text: &str) -> Result<Self, String> {
-        let separator = [',', ';', '\t'].into_iter().find(|separator| text.contains(*separator)).unwrap_or(',');
+        let separator =
+            [',', ';', '\t'].into_iter().find(|separator| text.contains(*separator)).unwrap_or(',');
         let expected = || format!("expected {} in any order, and optionally name", header());
         let mut roles = Vec::new();
         for (nth, field) in fields(text, separator).enumerate() {
             let field = field.to_lowercase();
             let name = if field == "mass" { "m" } else { &field };
             let role = HEADER.iter().chain(&["name"]).position(|column| *column == name);
-            let wrong = |what: &str| format!("field {} of the header, {}, {what}; {}", nth + 1, quoted(&field), expected());
+            let wrong = |what: &str| {
+                format!("field {} of the header, {}, {what}; {}", nth + 1, quoted(&field), expected())
+            };
             let role = role.ok_or_else(|| wrong("is not the name of a column"))?;
             if roles.contains(&role) {
                 return Err(wrong("occurs twice"));
@@ -144,11 +148,9 @@ impl Columns {
             }
         }
         match fields.next() {
-            Some(extra) => Err(format!(
-                "unexpected field {}; expected only {} fields",
-                quoted(&extra),
-                self.roles.len()
-            )),
+            Some(extra) => {
+                Err(format!("unexpected field {}; expected only {} fields", quoted(&extra), self.roles.len()))
+            }
             None => Ok((row, name)),
         }
     }
@@ -200,7 +202,8 @@ mod tests {
 
     #[test]
     fn columns_have_any_order_and_separator() {
-        let (bodies, names) = parse("name,mass,vx,vy,vz,x,y,z\n\"a, \"\"b\"\"\",7,4,5,6,1,2,3\n,7,4,5,6,1,2,3\n", 9).unwrap();
+        let (bodies, names) =
+            parse("name,mass,vx,vy,vz,x,y,z\n\"a, \"\"b\"\"\",7,4,5,6,1,2,3\n,7,4,5,6,1,2,3\n", 9).unwrap();
         assert_eq!((bodies.positions[0], bodies.velocities[0]), ([1.0, 2.0, 3.0, 7.0], [4.0, 5.0, 6.0, 0.0]));
         assert_eq!((names.get(0), names.get(1)), (Some("a, \"b\""), None));
         for text in [

@@ -346,7 +346,11 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         look: tables::written(&scene.look),
         camera: tables::written(&scene.camera),
         units: UnitTable::of(&scene.units),
-        colours: scene.colours.iter().map(|(name, [r, g, b])| (name.clone(), format!("#{r:02x}{g:02x}{b:02x}"))).collect(),
+        colours: scene
+            .colours
+            .iter()
+            .map(|(name, [r, g, b])| (name.clone(), format!("#{r:02x}{g:02x}{b:02x}")))
+            .collect(),
         ..Contents::default()
     };
     match &scene.origin {
@@ -387,7 +391,8 @@ fn colour_of((name, text): (&String, &String)) -> Result<(String, Srgb)> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
     let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let colour = number.map(|number| number.to_be_bytes()).map(|[_, r, g, b]| (name.clone(), [r, g, b]));
-    let wrong_colour = || wrong(format!("colours.{} must be a colour such as \"#ffcc44\"", label(name, MOST_NAME)));
+    let wrong_colour =
+        || wrong(format!("colours.{} must be a colour such as \"#ffcc44\"", label(name, MOST_NAME)));
     colour.ok_or_else(wrong_colour)
 }
 

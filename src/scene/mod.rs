@@ -15,14 +15,14 @@ pub mod gravity;
 mod lines;
 mod orbits;
 mod random;
-mod tables;
 pub mod softening;
+mod tables;
 pub mod tipsy;
 mod unit_table;
 
 pub use self::built_in::{ASTEROIDS, FLUID, GRAVITY};
 pub(crate) use self::description::{MOST_NAME, label};
 pub use self::description::{Origin, Scene};
-pub use self::orbits::Orbits;
 pub use self::generator::{Argument, Arguments, Generator, Setup};
+pub use self::orbits::Orbits;
 pub(crate) use self::tables::line_of;

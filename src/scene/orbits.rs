@@ -167,7 +167,8 @@ mod tests {
         assert_eq!(focus, "Sun");
         let points: Vec<_> = points.map(glam::DVec3::from).collect();
         let [x, y, z, _] = orbits.bodies.positions[1];
-        let nearest = points.iter().map(|point| point.distance(glam::dvec3(x, y, z))).fold(f64::INFINITY, f64::min);
+        let nearest =
+            points.iter().map(|point| point.distance(glam::dvec3(x, y, z))).fold(f64::INFINITY, f64::min);
         assert!(nearest < 0.06, "{nearest}");
         let reach = |of: fn(f64, f64) -> f64| points.iter().map(|point| point.length()).reduce(of).unwrap();
         assert!((reach(f64::min) - 1.2).abs() < 1e-9 && (reach(f64::max) - 4.8).abs() < 1e-9);

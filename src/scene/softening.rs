@@ -66,9 +66,9 @@ mod tests {
     fn crowds_keep_the_usual_softening_unless_one_body_dominates() {
         let crowd = |heaviest: f32| -> Vec<[f32; 4]> {
             let mass = |nth: usize| if nth == 0 { heaviest } else { 0.01 };
-            (0..100).map(|nth| [nth as f32 * 0.1, 0.0, 0.0, mass(nth)]).collect()
+            (0..100).map(|nth| [nth as f32 * 0.25, 0.0, 0.0, mass(nth)]).collect()
         };
         assert_eq!(for_bodies(&bodies(&crowd(0.01)), 0.05), None);
-        assert_eq!(for_bodies(&bodies(&crowd(5.0)), 0.05), Some(0.002));
+        assert_eq!(for_bodies(&bodies(&crowd(5.0)), 0.05), Some(0.005));
     }
 }

@@ -193,7 +193,12 @@ impl Action {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
                 self,
-                Self::Edit(_) | Self::DeleteBody | Self::Deselect | Self::Follow(_) | Self::Undo | Self::UndoAndRun
+                Self::Edit(_)
+                    | Self::DeleteBody
+                    | Self::Deselect
+                    | Self::Follow(_)
+                    | Self::Undo
+                    | Self::UndoAndRun
             )
             || matches!(
                 self,

@@ -80,7 +80,8 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, 
     let speed = units::quantity(length(selected.velocity.map(f64::from)), units.speed().as_ref(), 4);
     row("Speed", speed, "Magnitude of the velocity, |v|");
     if let Some((body, distance)) = selected.heaviest {
-        let from = names.get(body).map_or_else(|| format!("body {}", format::count(body as u64)), str::to_owned);
+        let from =
+            names.get(body).map_or_else(|| format!("body {}", format::count(body as u64)), str::to_owned);
         let distance = units::quantity(distance, units.length.as_ref(), 4);
         row(&format!("Distance from {from}"), distance, "Distance from the heaviest other body");
     }

@@ -51,12 +51,7 @@ impl CommandPalette {
     }
 
     /// Shows the command palette if it is open, and collects the action of the chosen entry.
-    pub(super) fn show(
-        &mut self,
-        ctx: &egui::Context,
-        searched: (&Config, &BodyNames),
-        out: &mut Collector,
-    ) {
+    pub(super) fn show(&mut self, ctx: &egui::Context, searched: (&Config, &BodyNames), out: &mut Collector) {
         self.update(ctx, &out.actions);
         if !self.is_open {
             return;

@@ -140,22 +140,22 @@ impl Ui {
             (false, true, _) => Some("Recording"),
             (false, false, is_running) => (!is_running).then_some("Paused"),
         };
-        self.labels.show(ctx, model, out);
         self.brush.show_outline(ctx, model);
         tools::show_markers(ctx, model);
-        body_card::show(ctx, model, out);
         // Beside the panel of a small window there is no room for anything over the picture.
         if self.panel && ctx.available_rect().width() < overlay::NARROWEST {
             self.fold.tools = None;
-            return;
+            return body_card::show(ctx, model, out);
         }
         let place = overlay::show(ctx, model, (&mut self.fold, status), out);
+        self.labels.show(ctx, model, place, out);
         scale_bar::show(ctx, model);
         if model.has_started() && !model.sees_bodies {
             overlay::show_way_back(ctx, model, out);
         }
         let below = if self.panel { 0.0 } else { 34.0 };
         self.fold.tools = tools::show(ctx, model, out, (below, place, is_filming));
+        body_card::show(ctx, model, out);
     }
 
     /// Shows the windows; returns the part of the picture that a large window covers, if any.

@@ -12,7 +12,7 @@ use super::theme;
 /// Size of the text, in points.
 const SIZE: f32 = 12.0;
 /// Distance between a body and its name, in points.
-const GAP: f32 = 9.0;
+const GAP: f32 = 12.0;
 /// Distance below which only the heavier of two bodies is named, in points.
 const NEAR: f32 = 14.0;
 /// Free space around each name, in points.
@@ -38,7 +38,8 @@ struct Label {
 
 impl Labels {
     /// Draws the orbits and the names of the bodies in `model.markers`. Names that have no room are left out.
-    pub(super) fn show(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) {
+    /// `overlay` is the part of the picture that the statistics cover.
+    pub(super) fn show(&mut self, ctx: &egui::Context, model: &Model, overlay: Rect, out: &mut Collector) {
         let picture = ctx.available_rect();
         let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
         let scene = &model.config.start;
@@ -54,17 +55,19 @@ impl Labels {
         let mut galleys: Vec<Arc<Galley>> = Vec::new();
         let named = model.markers.named.iter().filter_map(|(body, [x, y])| {
             let name = model.stats.names.get(*body)?;
-            let galley = painter.layout_no_wrap(name.to_owned(), FontId::proportional(SIZE), Color32::PLACEHOLDER);
+            let galley =
+                painter.layout_no_wrap(name.to_owned(), FontId::proportional(SIZE), Color32::PLACEHOLDER);
             let at = picture.center() + vec2(*x, *y) * picture.height();
             galleys.push(galley.clone());
             Some((*body, at, galley.size()))
         });
         let named: Vec<_> = named.collect();
-        for Label { body, rect, .. } in self.place(&named, picture) {
+        for Label { body, rect, .. } in self.place(&named, picture, overlay) {
             let name = model.stats.names.get(body).unwrap_or_default();
             out.record_rect(format!("name {name}"), rect);
             let Some(nth) = named.iter().position(|(other, ..)| *other == body) else { continue };
-            let colour = if selected == Some(body) { colours.strong } else { colours.text.gamma_multiply(0.85) };
+            let colour =
+                if selected == Some(body) { colours.strong } else { colours.text.gamma_multiply(0.85) };
             // The dark outline keeps names legible over bright bodies.
             for offset in [vec2(1.0, 1.0), vec2(-1.0, 1.0), vec2(1.0, -1.0), vec2(-1.0, -1.0)] {
                 painter.galley(rect.min + offset, galleys[nth].clone(), Color32::from_black_alpha(150));
@@ -74,8 +77,8 @@ impl Labels {
     }
 
     /// Chooses the places of names, most important first, given the body, its position and the size of its name. Names that
-    /// have no room are left out.
-    fn place(&mut self, named: &[(usize, Pos2, Vec2)], picture: Rect) -> Vec<Label> {
+    /// have no room beside the `overlay` are left out.
+    fn place(&mut self, named: &[(usize, Pos2, Vec2)], picture: Rect, overlay: Rect) -> Vec<Label> {
         let mut placed: Vec<Label> = Vec::new();
         for (body, at, size) in named {
             if placed.iter().any(|other| other.at.distance(*at) < NEAR) {
@@ -89,7 +92,7 @@ impl Labels {
             let is_free = |side: &usize| {
                 let rect = rect(side).expand(SPACE);
                 let meets = |other: &Label| other.rect.intersects(rect) || rect.contains(other.at);
-                picture.contains_rect(rect) && !placed.iter().any(meets)
+                picture.contains_rect(rect) && !overlay.intersects(rect) && !placed.iter().any(meets)
             };
             let hides_none = |_: &usize| placed.iter().all(|other| !other.rect.expand(SPACE).contains(*at));
             let side = last.into_iter().chain(0..SIDES.len()).find(|side| is_free(side) && hides_none(side));
@@ -111,9 +114,11 @@ mod tests {
 
     const PICTURE: Rect = Rect { min: pos2(0.0, 0.0), max: pos2(800.0, 600.0) };
 
+    const OVERLAY: Rect = Rect { min: pos2(600.0, 0.0), max: pos2(800.0, 100.0) };
+
     fn sides(labels: &mut Labels, named: &[(usize, Pos2)]) -> Vec<(usize, Rect)> {
         let sized: Vec<_> = named.iter().map(|(body, at)| (*body, *at, vec2(60.0, 14.0))).collect();
-        labels.place(&sized, PICTURE).into_iter().map(|label| (label.body, label.rect)).collect()
+        labels.place(&sized, PICTURE, OVERLAY).into_iter().map(|label| (label.body, label.rect)).collect()
     }
 
     #[test]
@@ -129,7 +134,7 @@ mod tests {
             let placed = sides(&mut labels, &named);
             assert!(placed.len() > 20, "{}", placed.len());
             for (nth, (body, rect)) in placed.iter().enumerate() {
-                assert!(PICTURE.contains_rect(*rect));
+                assert!(PICTURE.contains_rect(*rect) && !OVERLAY.intersects(*rect));
                 for (other, place) in &placed[..nth] {
                     assert!(!rect.intersects(*place), "{body} overlaps {other}");
                 }

@@ -104,7 +104,9 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         let speed =
             if model.config.running { stats.steps_per_second * model.config.mode.time_step() } else { 0.0 };
         let [time, speed] = [stats.time, speed].map(|time| units::quantity(time, units.time.as_ref(), 3));
-        format!("Simulated time since the scene began: {time}. Current speed: {speed} per second of real time")
+        format!(
+            "Simulated time since the scene began: {time}. Current speed: {speed} per second of real time"
+        )
     });
 }
 

@@ -60,7 +60,8 @@ impl Lines {
         let (is_another, is_due) = (history.scene != self.scene, (now - self.at).abs() >= INTERVAL);
         if is_another || is_due || self.points.is_empty() || self.unit.as_ref() != unit {
             let size = unit.map_or(1.0, |unit| unit.size);
-            let points = |nth| history.points(nth).into_iter().map(|[time, value]| [time * size, value]).collect();
+            let points =
+                |nth| history.points(nth).into_iter().map(|[time, value]| [time * size, value]).collect();
             let points = (0..QUANTITIES.len()).map(points).collect();
             let unit = unit.cloned();
             *self = Self { points, at: now, times: history.times(), unit, scene: history.scene };

@@ -67,7 +67,8 @@ fn round_length(most: f64, unit: Option<&Unit>) -> Option<f64> {
     let size = unit.map_or(1.0, |unit| unit.size);
     let most = most * size;
     let power = 10f64.powi(most.log10().floor() as i32);
-    let length = [5.0, 2.0, 1.0].map(|digit| digit * power).into_iter().find(|length| *length <= most * (1.0 + 1e-9));
+    let length =
+        [5.0, 2.0, 1.0].map(|digit| digit * power).into_iter().find(|length| *length <= most * (1.0 + 1e-9));
     length.map(|length| length / size).filter(|length| length.is_normal())
 }
 

@@ -15,8 +15,8 @@ use super::contents::{RecipeRecord, Run, Snapshot, Summary};
 use super::room::Room;
 use crate::base::flow::deviations;
 use crate::base::{
-    Bodies, BodyNames, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State, Walls, invalid,
-    params,
+    Bodies, BodyNames, Error, FINITE_LIMIT, Flow, MAX_CELLS, MAX_TRACERS, Matter, Result, SPEEDS, State,
+    Walls, invalid, params,
 };
 use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
@@ -262,7 +262,8 @@ impl RunManifest {
             bytemuck::cast_slice(list).into()
         }
         let solid = |walls: &Walls| walls.solid.iter().map(|solid| u8::from(*solid)).collect();
-        let Run { config, recipe, generated, is_edited, names, step, time, baseline, state, extra, series } = run;
+        let Run { config, recipe, generated, is_edited, names, step, time, baseline, state, extra, series } =
+            run;
         let mut add = |name: &str, list| lists.push((format!("{nth}.{name}"), list));
         let (info, scene) = (config.mode.info(), &config.start);
         let grid = match state {

@@ -43,14 +43,21 @@ fn names_colours_and_units_are_read_and_written() {
         (list, ["Sun", "", "Halley; 1P"].as_slice()),
         ("generator = \"two-body\"\ncount = 2\nnames = [\"A\", \"B\"]\n", &["A", "B"]),
         ("orbits = \"Sun,,1\\nEarth,Sun,3e-6,1,0.02,0,0,0,0\"\n", &["Sun", "Earth"]),
-        ("orbits = \"Sun,,1\\nEarth,Sun,3e-6,1,0.02,0,0,0,0\"\nnames = [\"Sol\", \"Terra\"]\n", &["Sol", "Terra"]),
+        (
+            "orbits = \"Sun,,1\\nEarth,Sun,3e-6,1,0.02,0,0,0,0\"\nnames = [\"Sol\", \"Terra\"]\n",
+            &["Sol", "Terra"],
+        ),
     ] {
-        let mut config = Config::of_file(parse("mine", &format!("mode = \"gravity\"\n{origin}{shown}")).unwrap()).unwrap();
+        let mut config =
+            Config::of_file(parse("mine", &format!("mode = \"gravity\"\n{origin}{shown}")).unwrap()).unwrap();
         for _ in 0..2 {
             assert_eq!(config.start.names.to_list(), names);
             assert_eq!(config.start.colours["Sun"], [0xff, 0xc8, 0x4a]);
             assert_eq!(config.start.units.length.as_ref().map(|unit| unit.name.as_str()), Some("AU"));
-            assert_eq!(config.start.units.date(0.0).map(|date| date.to_string()).as_deref(), Some("2000-01-01"));
+            assert_eq!(
+                config.start.units.date(0.0).map(|date| date.to_string()).as_deref(),
+                Some("2000-01-01")
+            );
             config = rewritten(&config.to_file().unwrap());
         }
     }
@@ -91,9 +98,18 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
             "mode = \"gravity\"\ngenerator = \"two-body\"\ncount = 2\nnames = [\"a\", \"b\", \"c\"]\n",
             "names lists more names than there are bodies",
         ),
-        ("mode = \"gravity\"\ngenerator = \"cube\"\n[units]\nlength = \"3\"\n", "units.length must be the name of a unit"),
-        ("mode = \"gravity\"\ngenerator = \"cube\"\n[units]\ndate = 2000-01-01\n", "units.date requires units.time"),
-        ("mode = \"gravity\"\ngenerator = \"cube\"\n[colours]\nSun = \"red\"\n", "colours.Sun must be a colour"),
+        (
+            "mode = \"gravity\"\ngenerator = \"cube\"\n[units]\nlength = \"3\"\n",
+            "units.length must be the name of a unit",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"cube\"\n[units]\ndate = 2000-01-01\n",
+            "units.date requires units.time",
+        ),
+        (
+            "mode = \"gravity\"\ngenerator = \"cube\"\n[colours]\nSun = \"red\"\n",
+            "colours.Sun must be a colour",
+        ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxie\"\n",
             "unknown generator \"galaxie\"; the generators of gravity are galaxy",

@@ -403,8 +403,12 @@ fn scenes() -> Vec<Vec<u8>> {
 
 fn csv_files() -> Vec<Vec<u8>> {
     let mut text = Vec::new();
-    csv::write(&mut text, &engine(Config { bodies: Some(40), ..Config::new(MODES[0]) }).bodies().unwrap(), &BodyNames::default())
-        .unwrap();
+    csv::write(
+        &mut text,
+        &engine(Config { bodies: Some(40), ..Config::new(MODES[0]) }).bodies().unwrap(),
+        &BodyNames::default(),
+    )
+    .unwrap();
     vec![text, b"x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n".to_vec()]
 }
 

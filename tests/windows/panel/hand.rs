@@ -49,7 +49,15 @@ fn the_card_shows_names_and_units() {
     window.state_mut().stats.names = ["Sun", "Mercury"].into_iter().collect();
     window.state_mut().stats.selected = Some(SelectedBody { body: 1, ..body(1) });
     window.run();
-    for text in ["Mercury", "Body 1", "Mass (M☉)", "Distance from Sun", "4.500 AU", "Position (AU)", "Velocity x (km/s)"] {
+    for text in [
+        "Mercury",
+        "Body 1",
+        "Mass (M☉)",
+        "Distance from Sun",
+        "4.500 AU",
+        "Position (AU)",
+        "Velocity x (km/s)",
+    ] {
         assert!(window.query_by_label(text).is_some(), "{text}");
     }
     type_number(&mut window, "Velocity y (km/s)", "29.7847");

@@ -41,6 +41,8 @@ fn every_row_can_be_set_and_all_can_be_reset() {
         assert_eq!(value(&window, info.key), ParamValue::Float(default), "{} reset", info.key);
         type_number(&mut window, info.label, "1e9");
     }
+    // The messages about numbers that are too large or too small disappear.
+    window.run_steps(500);
     for (info, default) in described.flags {
         click(&mut window, Role::CheckBox, info.label);
         assert_eq!(value(&window, info.key), ParamValue::Flag(!default), "{}", info.key);
