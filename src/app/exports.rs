@@ -5,16 +5,29 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
+use image::RgbImage;
 
 use crate::base::{Name, Names, OutputFile, Result};
 use crate::engine::{Snapshot, snapshot};
 use crate::export::film::{self, Film};
 use crate::session::FilmFrame;
-use crate::ui::FilmPlan;
+use crate::ui::{Captions, FilmPlan, Labels};
 use crate::view::RawPicture;
 
 /// Maximum number of film pictures waiting to be written.
 const MAX_WAITING: usize = 2;
+
+/// A drawn picture, and what is written over it.
+pub(super) struct Shot {
+    pub picture: RawPicture,
+    pub captions: Captions,
+}
+
+impl Shot {
+    fn into_picture(self, labels: &mut Labels) -> RgbImage {
+        labels.paint(self.picture.into_picture(), &self.captions)
+    }
+}
 
 /// The outcome of writing a picture or a film.
 pub(super) struct Written {
@@ -53,15 +66,15 @@ pub(super) struct FilmInProgress {
     /// Whether the film has requested a [`FilmFrame`] that has not arrived from the simulation yet.
     is_requested: bool,
     /// A drawn picture that is waiting for room in the writer's queue, if any.
-    waiting: Option<RawPicture>,
+    waiting: Option<Shot>,
     /// Sends pictures to the thread that writes the film. Sending `None` finishes the film.
-    writer: Sender<Option<RawPicture>>,
+    writer: Sender<Option<Shot>>,
     /// Whether the simulation was running before the film started.
     pub was_running: bool,
 }
 
 impl FilmInProgress {
-    pub(super) fn add(&mut self, picture: RawPicture) {
+    pub(super) fn add(&mut self, picture: Shot) {
         self.done += 1;
         self.is_requested = false;
         self.waiting = Some(picture);
@@ -150,13 +163,14 @@ impl Exports {
     pub(super) fn save_picture(
         &mut self,
         name: Name,
-        (picture, snapshot): (RawPicture, Snapshot),
+        (picture, snapshot): (Shot, Snapshot),
         wake: impl FnOnce() + Send + 'static,
     ) {
         let written = self.written.0.clone();
         self.spawn(move || {
             let write = || {
-                let (png, extent) = snapshot::embed(&film::png(&picture.into_picture())?, &snapshot)?;
+                let (png, extent) =
+                    snapshot::embed(&film::png(&picture.into_picture(&mut Labels::default()))?, &snapshot)?;
                 OutputFile::create(name.path())?.save(|file| file.write_all(&png))?;
                 Ok((name.path().to_owned(), extent.note()))
             };
@@ -182,9 +196,10 @@ impl Exports {
 
 /// Writes pictures to a film until the film is finished, and calls `wake` after each picture. Returns `None` if the
 /// film was cancelled.
-fn write(mut film: Film, pictures: &Receiver<Option<RawPicture>>, wake: &impl Fn()) -> Option<Result<()>> {
+fn write(mut film: Film, pictures: &Receiver<Option<Shot>>, wake: &impl Fn()) -> Option<Result<()>> {
+    let mut labels = Labels::default();
     while let Some(picture) = pictures.recv().ok()? {
-        if let Err(error) = film.add(&picture.into_picture()) {
+        if let Err(error) = film.add(&picture.into_picture(&mut labels)) {
             return Some(Err(error));
         }
         wake();

@@ -27,5 +27,6 @@ mod viewpoint;
 mod window;
 
 pub use self::event_loop::run;
+pub(crate) use self::named_bodies::NamedBodies;
 pub use self::options::Options;
 pub(crate) use self::rig::{FollowTarget, Rig};

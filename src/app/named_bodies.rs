@@ -1,10 +1,12 @@
-//! The named bodies in view, whose names the picture shows.
+//! The named bodies, whose names and orbits the picture shows.
 
 use glam::Vec3;
 
-use crate::base::Points;
-use crate::scene::Orbits;
+use crate::base::look::Srgb;
+use crate::base::{Look, Points};
+use crate::scene::{Orbits, Origin, Scene};
 use crate::session::Stats;
+use crate::ui::{Caption, Captions};
 use crate::view::Camera;
 
 /// Maximum number of named bodies in view whose names are shown.
@@ -14,22 +16,52 @@ const CONSIDERED: usize = 4096;
 
 /// The named bodies, the heaviest first.
 #[derive(Debug, Default)]
-pub(super) struct NamedBodies {
+pub(crate) struct NamedBodies {
     /// Mode, generation and number of changes for which `order` was computed.
-    moment: (&'static str, u64, u64),
+    moment: Option<(&'static str, u64, u64)>,
     order: Vec<usize>,
 }
 
 impl NamedBodies {
+    /// Returns what is written and drawn over a picture with this `aspect` of the bodies in `points`. The look says which
+    /// captions there are.
+    pub(crate) fn captions(
+        &mut self,
+        (look, scene): (&Look, &Scene),
+        view: (&Camera, f32),
+        points: &Points,
+        stats: &Stats,
+    ) -> Captions {
+        if stats.names.is_empty() {
+            return Captions::default();
+        }
+        self.update(points, stats);
+        let selected = stats.selected.map(|selected| selected.body);
+        let caption = |(body, at)| {
+            let name = stats.names.get(body)?.to_owned();
+            Some(Caption { body, name, at, is_selected: selected == Some(body) })
+        };
+        let in_view = if look.labels { self.in_view(view, points, stats) } else { Vec::new() };
+        let orbits = match &scene.origin {
+            Origin::Orbits(orbits) if look.orbits => self.orbits((orbits, scene), view.0, points, stats),
+            _ => Vec::new(),
+        };
+        let date = scene.units.date(stats.time).filter(|_| look.labels);
+        Captions {
+            names: in_view.into_iter().filter_map(caption).collect(),
+            orbits,
+            date: date.map(|date| date.to_string()),
+        }
+    }
+
     /// Returns the heaviest named bodies in a picture with this `aspect`, and their positions in picture heights from its
     /// centre. If the selected body has a name, it comes first.
-    pub(super) fn in_view(
-        &mut self,
+    fn in_view(
+        &self,
         (camera, aspect): (&Camera, f32),
         points: &Points,
         stats: &Stats,
     ) -> Vec<(usize, [f32; 2])> {
-        self.update(points, stats);
         let selected = stats.selected.map(|selected| selected.body);
         let selected = selected.filter(|body| stats.names.get(*body).is_some());
         let others = self.order.iter().copied().filter(|body| Some(*body) != selected);
@@ -42,20 +74,18 @@ impl NamedBodies {
         selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
     }
 
-    /// Returns the initial orbits of the heaviest named bodies as lines on the screen, each with the index of its body. Each
-    /// ellipse moves with the body at its focus. The parts in front of and behind the eye are separate lines.
-    pub(super) fn orbits(
-        &mut self,
-        orbits: &Orbits,
+    /// Returns the initial orbits of the heaviest named bodies as lines on the screen, each with its colour. Each ellipse moves with the body at its focus. The parts in front of and behind the eye are separate lines.
+    fn orbits(
+        &self,
+        (orbits, scene): (&Orbits, &Scene),
         camera: &Camera,
         points: &Points,
         stats: &Stats,
-    ) -> Vec<(usize, Vec<[f32; 2]>)> {
-        self.update(points, stats);
+    ) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
         let mut lines = Vec::new();
         for body in self.order.iter().take(SHOWN).copied() {
-            let ellipse = stats.names.get(body).and_then(|name| orbits.ellipse(name));
-            let Some((focus, ellipse)) = ellipse else { continue };
+            let name = stats.names.get(body).unwrap_or_default();
+            let Some((focus, ellipse)) = orbits.ellipse(name) else { continue };
             let focus = stats.names.iter().find(|(_, name)| *name == focus);
             let Some(centre) = focus.and_then(|(focus, _)| points.positions.get(focus)) else { continue };
             let centre = Vec3::new(centre[0], centre[1], centre[2]);
@@ -63,14 +93,15 @@ impl NamedBodies {
                 .map(|at| camera.project(centre + glam::DVec3::from(at).as_vec3()).map(|(at, _)| at))
                 .collect();
             let parts = shown.split(Option::is_none).filter(|part| part.len() > 1);
-            lines.extend(parts.map(|part| (body, part.iter().copied().flatten().collect())));
+            let colour = scene.colours.get(name).copied();
+            lines.extend(parts.map(|part| (colour, part.iter().copied().flatten().collect())));
         }
         lines
     }
 
     /// Sorts the named bodies by mass, if the bodies have changed.
     fn update(&mut self, points: &Points, stats: &Stats) {
-        let moment = (stats.mode, stats.generation, stats.changes);
+        let moment = Some((stats.mode, stats.generation, stats.changes));
         if self.moment != moment {
             let mass = |body: usize| points.positions.get(body).map_or(0.0, |x| x[3]);
             self.order = stats.names.iter().map(|(body, _)| body).collect();
@@ -94,8 +125,10 @@ mod tests {
             Stats { names: ["a", "", "c", "d"].into_iter().collect(), changes: 1, ..Stats::default() };
         let mut named = NamedBodies::default();
         let camera = Camera::default();
+        let scene = Scene::of_bodies("test", crate::base::Bodies::default());
         let mut bodies = |stats: &Stats| -> Vec<usize> {
-            named.in_view((&camera, 1.5), &points, stats).into_iter().map(|(body, _)| body).collect()
+            let captions = named.captions((&Look::default(), &scene), (&camera, 1.5), &points, stats);
+            captions.names.into_iter().map(|caption| caption.body).collect()
         };
         assert_eq!(bodies(&stats), [2, 0], "body 1 has no name, body 3 is out of view");
         stats.selected = Some(crate::base::SelectedBody { body: 0, ..Default::default() });
@@ -106,6 +139,9 @@ mod tests {
             ..points
         };
         let stats = Stats { names: (0..40).map(|nth| nth.to_string()).collect(), ..stats };
-        assert_eq!(NamedBodies::default().in_view((&camera, 1.5), &many, &stats).len(), SHOWN);
+        let captions =
+            |look: &Look| NamedBodies::default().captions((look, &scene), (&camera, 1.5), &many, &stats);
+        assert_eq!(captions(&Look::default()).names.len(), SHOWN);
+        assert_eq!(captions(&Look { labels: false, ..Look::default() }), Captions::default());
     }
 }

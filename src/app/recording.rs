@@ -5,14 +5,15 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::clock::waker;
-use super::exports::Written;
+use super::exports::{Shot, Written};
+use super::named_bodies::NamedBodies;
 use super::viewer::Viewer;
 use crate::base::{Name, Points, Result};
 use crate::engine::{Snapshot, snapshot};
 use crate::export::film::{Film, Format};
-use crate::session::{Capture, Command, Purpose};
+use crate::session::{Capture, Command, Purpose, Stats};
 use crate::ui::{FilmPlan, PictureSize};
-use crate::view::{Canvas, RawPicture};
+use crate::view::Canvas;
 
 impl Viewer {
     /// Requests a snapshot of the simulation. When the snapshot arrives, a picture of this `size` with the snapshot
@@ -101,22 +102,23 @@ impl Viewer {
 
     /// Draws the points in `capture` for the picture or film that requested them.
     pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
-        let Capture { points, purpose } = capture;
+        let Capture { points, time, names, purpose } = capture;
+        let stats = Stats { time, names, ..self.sim.shown.clone() };
         match purpose {
             Purpose::Picture(snapshot) => {
                 let Some(size) = self.exports.requested.pop_front() else { return Ok(()) };
-                match self.draw_offscreen(&points, size)? {
+                match self.draw_offscreen(&points, &stats, size)? {
                     Ok(picture) => self.save_picture(picture, *snapshot),
                     Err(error) => self.ui.alerts.failed("Could not save the picture", &error),
                 }
                 Ok(())
             }
-            Purpose::Film(number) => self.draw_shot(number, &points),
+            Purpose::Film(number) => self.draw_shot(number, &points, &stats),
         }
     }
 
     /// Draws `points` as the next picture of film `number`, unless this film has ended.
-    fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
+    fn draw_shot(&mut self, number: u64, points: &Points, stats: &Stats) -> Result<()> {
         let film = self.exports.film.as_ref().filter(|film| film.number == number);
         let Some(film) = film else { return Ok(()) };
         // The camera moves according to the film's time.
@@ -128,7 +130,7 @@ impl Viewer {
             self.viewpoint.update_centre(points, true);
         }
         self.viewpoint.tick(interval, look.turn, target, (body, look.follow));
-        match self.draw_offscreen(points, size)? {
+        match self.draw_offscreen(points, stats, size)? {
             Ok(picture) => {
                 if let Some(film) = &mut self.exports.film {
                     film.add(picture);
@@ -144,16 +146,21 @@ impl Viewer {
     }
 
     /// Draws `points` in a picture of `size` pixels. The inner result is an error if OpenGL cannot draw this size.
-    fn draw_offscreen(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<RawPicture>> {
+    fn draw_offscreen(&mut self, points: &Points, stats: &Stats, size: (u32, u32)) -> Result<Result<Shot>> {
+        let scene = &self.sim.config.start;
+        let view = (&self.viewpoint.rig.camera, size.0 as f32 / size.1.max(1) as f32);
+        let captions = NamedBodies::default().captions((&self.screen.look, scene), view, points, stats);
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;
         let context = screen.window.context().clone();
         Ok(Canvas::new(&context, size).and_then(|canvas| {
-            canvas.render_raw(|surface| screen.view.draw(surface, &self.viewpoint.rig.camera, None))
+            let picture =
+                canvas.render_raw(|surface| screen.view.draw(surface, &self.viewpoint.rig.camera, None))?;
+            Ok(Shot { picture, captions })
         }))
     }
 
-    fn save_picture(&mut self, picture: RawPicture, snapshot: Snapshot) {
+    fn save_picture(&mut self, picture: Shot, snapshot: Snapshot) {
         let name = self.export_name(snapshot::PICTURE, false);
         let snapshot = Snapshot { view: self.viewpoint.rig.camera.to_words(), ..snapshot };
         self.exports.save_picture(name, (picture, snapshot), waker(&self.proxy));

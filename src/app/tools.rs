@@ -7,7 +7,7 @@ use super::named_bodies::NamedBodies;
 use crate::base::{Attractor, GravitySample, Launch, Points, edit};
 use crate::engine::Config;
 use crate::session::Stats;
-use crate::ui::{Markers, Tool, ToolSettings};
+use crate::ui::{Captions, Markers, Tool, ToolSettings};
 use crate::view::Camera;
 
 /// Maximum number of sampled bodies whose gravity is used to predict the path of a launched body.
@@ -169,8 +169,7 @@ impl Tools {
         let path = self.aim.iter().flat_map(|aim| &aim.path).map_while(|place| shown(place.as_vec3()));
         Markers {
             selected: selected.and_then(shown),
-            named: Vec::new(),
-            orbits: Vec::new(),
+            captions: Captions::default(),
             aim: self.aim.as_ref().and_then(|aim| Some([shown(aim.from)?, shown(aim.to)?])),
             path: path.collect(),
             attractor: self.attractor.and_then(|(at, _)| Some((shown(at)?, ATTRACTOR_RADIUS))),

@@ -25,7 +25,6 @@ use super::window::Window;
 use crate::base::{Edit, Look, Result};
 use crate::compute::DeviceInfo;
 use crate::engine;
-use crate::scene::Origin;
 use crate::session::{Command, Frame, Notice, Session};
 use crate::ui::{Model, Output, Ui};
 
@@ -196,14 +195,10 @@ impl Viewer {
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
         let mut markers = self.tools.markers(camera, self.selected_position());
         let Frame { points, stats, .. } = self.sim.session.shown();
-        if self.screen.look.labels {
-            let view = (camera, self.screen.window.aspect());
-            markers.named = self.tools.named.in_view(view, points, stats);
-        }
-        if let (true, Origin::Orbits(orbits)) = (self.screen.look.orbits, &self.sim.config.start.origin) {
-            markers.orbits = self.tools.named.orbits(orbits, camera, points, stats);
-        }
-        let sees_bodies = camera.sees_any(points, self.screen.window.aspect());
+        let view = (camera, self.screen.window.aspect());
+        let scene = &self.sim.config.start;
+        markers.captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
+        let sees_bodies = camera.sees_any(&self.sim.session.shown().points, self.screen.window.aspect());
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);

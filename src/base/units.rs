@@ -150,7 +150,7 @@ impl Date {
     /// Returns year, month and day in the Gregorian calendar, or `None` beyond a million years.
     pub fn parts(self) -> Option<(i64, u8, u8)> {
         const DAYS_IN_400_YEARS: i64 = 146_097;
-        if !(self.0.abs() < 3.6e8) {
+        if self.0.is_nan() || self.0.abs() >= 3.6e8 {
             return None;
         }
         let day = self.0.floor() as i64 + 719_468;

@@ -15,13 +15,15 @@ use super::devices::open_several;
 use super::launch::{Begin, steps};
 use super::options::{look, number_or_auto, size};
 use super::progress::{bar, run_in_parts, run_with_progress};
-use crate::app::{FollowTarget, Rig};
+use crate::app::{FollowTarget, NamedBodies, Rig};
 use crate::base::{Look, OutputFile, Points, Result, invalid};
 use crate::cli::Render;
 use crate::engine::{Engine, Snapshot, snapshot};
 use crate::export::film::{self, Film};
 use crate::modes::BodyErrors;
 use crate::scene::Scene;
+use crate::session::Stats;
+use crate::ui::Labels;
 use crate::view::{self, Camera, Canvas, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
@@ -150,6 +152,7 @@ struct Renderer<'a> {
     /// Errors of the bodies measured so far; unused unless the colours show errors.
     errors: BodyErrors,
     rig: Rig,
+    labels: Labels,
     /// Camera from the snapshot. If `None`, the camera is placed so that all bodies are visible.
     camera: Option<Camera>,
 }
@@ -160,7 +163,8 @@ impl<'a> Renderer<'a> {
         view.set_look(&look)?;
         engine.show_cells(look.cells_for(None));
         let (points, errors, rig) = (Points::default(), BodyErrors::default(), Rig::default());
-        Ok(Self { engine, offscreen, view, look, points, errors, rig, camera })
+        let labels = Labels::default();
+        Ok(Self { engine, offscreen, view, look, points, errors, rig, labels, camera })
     }
 
     /// Computes the steps before the first picture, then restores the snapshot's camera or uses the scene's camera.
@@ -201,8 +205,14 @@ impl<'a> Renderer<'a> {
     }
 
     fn draw(&mut self) -> Result<image::RgbImage> {
-        let Self { offscreen, view, rig, .. } = self;
-        offscreen.render(|surface| view.draw(surface, &rig.camera, None))
+        let Self { engine, offscreen, view, look, points, rig, labels, .. } = self;
+        let picture = offscreen.render(|surface| view.draw(surface, &rig.camera, None))?;
+        let (names, time) = (engine.names().clone(), engine.clock().1);
+        let stats = Stats { names, time, ..Stats::default() };
+        let aspect = picture.width() as f32 / picture.height() as f32;
+        let scene = (&*look, &*engine.config().start);
+        let captions = NamedBodies::default().captions(scene, (&rig.camera, aspect), points, &stats);
+        Ok(labels.paint(picture, &captions))
     }
 
     fn picture(&mut self, output: OutputFile, bare: bool) -> Result<()> {

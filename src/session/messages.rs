@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
-use crate::base::{Attractor, Edit, Error, Points, Result, Stroke};
+use crate::base::{Attractor, BodyNames, Edit, Error, Points, Result, Stroke};
 use crate::compute::KernelEdits;
 use crate::engine::{Config, Snapshot, Study, Trial};
 
@@ -228,6 +228,10 @@ pub struct FilmFrame {
 pub struct Capture {
     /// The points to draw.
     pub points: Points,
+    /// Simulated time of the points.
+    pub time: f64,
+    /// Names of the bodies.
+    pub names: BodyNames,
     /// Purpose of the points: a picture or a frame of a film.
     pub purpose: Purpose,
 }

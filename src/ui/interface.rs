@@ -148,7 +148,7 @@ impl Ui {
             return body_card::show(ctx, model, out);
         }
         let place = overlay::show(ctx, model, (&mut self.fold, status), out);
-        self.labels.show(ctx, model, place, out);
+        self.labels.show(ctx, &model.markers.captions, place, out);
         scale_bar::show(ctx, model);
         if model.has_started() && !model.sees_bodies {
             overlay::show_way_back(ctx, model, out);

@@ -1,86 +1,142 @@
-//! Orbits and names of bodies over the picture. Names are placed so that no two of them overlap.
+//! Orbits and names of bodies over the picture, in the window and in saved pictures. Names are placed so that no two of them
+//! overlap.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use egui::{Color32, FontId, Galley, LayerId, Pos2, Rect, Stroke, Vec2, vec2};
+use egui::{Align2, Color32, FontId, LayerId, Painter, Pos2, Rect, Stroke, Vec2, vec2};
+use image::RgbImage;
 
 use super::action::Collector;
-use super::model::Model;
-use super::theme;
+use super::{rasterizer, theme};
+use crate::base::look::Srgb;
 
 /// Size of the text, in points.
 const SIZE: f32 = 12.0;
 /// Distance between a body and its name, in points.
-const GAP: f32 = 12.0;
+const GAP: f32 = 14.0;
 /// Distance below which only the heavier of two bodies is named, in points.
 const NEAR: f32 = 14.0;
 /// Free space around each name, in points.
 const SPACE: f32 = 3.0;
+/// Height of a saved picture, in pixels, at which a point is a pixel.
+const HEIGHT: f32 = 720.0;
+/// Smallest number of pixels per point in a saved picture, so that names stay legible.
+const SMALLEST: f32 = 0.8;
+/// Distance of the date from the edges of a saved picture, in points.
+const MARGIN: f32 = 12.0;
 /// Opacity of an orbit.
 const ORBIT: f32 = 0.32;
 /// Places of a name relative to its body, as the direction from the body to the middle of the name. The first is preferred.
 const SIDES: [Vec2; 4] = [Vec2::RIGHT, Vec2::LEFT, Vec2::UP, Vec2::DOWN];
 
-/// The names in the picture. Each name keeps its side of the body as long as there is room.
+/// What is written and drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y
+/// pointing down.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Captions {
+    /// Named bodies in view, most important first.
+    pub names: Vec<Caption>,
+    /// Lines along orbits, and the colour of each; `None` for grey.
+    pub orbits: Vec<(Option<Srgb>, Vec<[f32; 2]>)>,
+    /// Date, which saved pictures show at the lower right. In the window it stands beside the scale bar.
+    pub date: Option<String>,
+}
+
+/// A name in a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Caption {
+    /// Index of the body.
+    pub body: usize,
+    /// Name of the body.
+    pub name: String,
+    /// Position of the body.
+    pub at: [f32; 2],
+    /// Whether the name is highlighted.
+    pub is_selected: bool,
+}
+
+/// Places the names in successive pictures. Each name keeps its side of the body as long as there is room.
 #[derive(Debug, Default)]
-pub(super) struct Labels {
+pub struct Labels {
     /// Index in [`SIDES`] of the side on which each body was named last.
     sides: HashMap<usize, usize>,
 }
 
-/// A name in the picture.
+/// A name with its place.
 struct Label {
-    body: usize,
+    /// Index of the caption.
+    nth: usize,
     at: Pos2,
     rect: Rect,
 }
 
 impl Labels {
-    /// Draws the orbits and the names of the bodies in `model.markers`. Names that have no room are left out.
-    /// `overlay` is the part of the picture that the statistics cover.
-    pub(super) fn show(&mut self, ctx: &egui::Context, model: &Model, overlay: Rect, out: &mut Collector) {
+    /// Returns `picture` with the captions over it. The text grows with the height of the picture.
+    pub fn paint(&mut self, picture: RgbImage, captions: &Captions) -> RgbImage {
+        if *captions == Captions::default() {
+            return picture;
+        }
+        let scale = (picture.height() as f32 / HEIGHT).max(SMALLEST);
+        rasterizer::paint_over(picture, scale, |ctx| {
+            let all = ctx.content_rect();
+            let painter = ctx.layer_painter(LayerId::background());
+            self.draw(&painter, all, captions, Rect::NOTHING);
+            if let Some(date) = &captions.date {
+                let colour = theme::on_picture().text;
+                let corner = all.right_bottom() - vec2(MARGIN, MARGIN);
+                painter.text(corner, Align2::RIGHT_BOTTOM, date, FontId::monospace(SIZE), colour);
+            }
+        })
+    }
+
+    /// Draws orbits and names over the picture in the window. `overlay` is the part of the picture that the statistics cover.
+    pub(super) fn show(
+        &mut self,
+        ctx: &egui::Context,
+        captions: &Captions,
+        overlay: Rect,
+        out: &mut Collector,
+    ) {
         let picture = ctx.available_rect();
         let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
-        let scene = &model.config.start;
-        for (body, line) in &model.markers.orbits {
-            let own = model.stats.names.get(*body).and_then(|name| scene.colours.get(name));
-            let colour = own.map_or(theme::on_picture().weak, |[r, g, b]| Color32::from_rgb(*r, *g, *b));
-            let place = |[x, y]: &[f32; 2]| picture.center() + vec2(*x, *y) * picture.height();
+        for Label { nth, rect, .. } in self.draw(&painter, picture, captions, overlay) {
+            out.record_rect(format!("name {}", captions.names[nth].name), rect);
+        }
+    }
+
+    /// Draws orbits and names, and returns the names that have room.
+    fn draw(&mut self, painter: &Painter, picture: Rect, captions: &Captions, overlay: Rect) -> Vec<Label> {
+        let colours = theme::on_picture();
+        let place = |[x, y]: &[f32; 2]| picture.center() + vec2(*x, *y) * picture.height();
+        for (colour, line) in &captions.orbits {
+            let colour = colour.map_or(colours.weak, |[r, g, b]| Color32::from_rgb(r, g, b));
             let stroke = Stroke::new(1.0_f32, colour.gamma_multiply(ORBIT));
             painter.line(line.iter().map(place).collect(), stroke);
         }
-        let selected = model.stats.selected.map(|selected| selected.body);
-        let colours = theme::on_picture();
-        let mut galleys: Vec<Arc<Galley>> = Vec::new();
-        let named = model.markers.named.iter().filter_map(|(body, [x, y])| {
-            let name = model.stats.names.get(*body)?;
-            let galley =
-                painter.layout_no_wrap(name.to_owned(), FontId::proportional(SIZE), Color32::PLACEHOLDER);
-            let at = picture.center() + vec2(*x, *y) * picture.height();
-            galleys.push(galley.clone());
-            Some((*body, at, galley.size()))
-        });
-        let named: Vec<_> = named.collect();
-        for Label { body, rect, .. } in self.place(&named, picture, overlay) {
-            let name = model.stats.names.get(body).unwrap_or_default();
-            out.record_rect(format!("name {name}"), rect);
-            let Some(nth) = named.iter().position(|(other, ..)| *other == body) else { continue };
-            let colour =
-                if selected == Some(body) { colours.strong } else { colours.text.gamma_multiply(0.85) };
+        let galley = |caption: &Caption| {
+            painter.layout_no_wrap(caption.name.clone(), FontId::proportional(SIZE), Color32::PLACEHOLDER)
+        };
+        let galleys: Vec<_> = captions.names.iter().map(galley).collect();
+        let sized = captions.names.iter().zip(&galleys);
+        let sized: Vec<_> =
+            sized.map(|(caption, galley)| (caption.body, place(&caption.at), galley.size())).collect();
+        let placed = self.place(&sized, picture, overlay);
+        for Label { nth, rect, .. } in &placed {
             // The dark outline keeps names legible over bright bodies.
             for offset in [vec2(1.0, 1.0), vec2(-1.0, 1.0), vec2(1.0, -1.0), vec2(-1.0, -1.0)] {
-                painter.galley(rect.min + offset, galleys[nth].clone(), Color32::from_black_alpha(150));
+                painter.galley(rect.min + offset, galleys[*nth].clone(), Color32::from_black_alpha(150));
             }
-            painter.galley(rect.min, galleys[nth].clone(), colour);
+            let is_selected = captions.names[*nth].is_selected;
+            let colour = if is_selected { colours.strong } else { colours.text.gamma_multiply(0.85) };
+            painter.galley(rect.min, galleys[*nth].clone(), colour);
         }
+        placed
     }
 
     /// Chooses the places of names, most important first, given the body, its position and the size of its name. Names that
     /// have no room beside the `overlay` are left out.
     fn place(&mut self, named: &[(usize, Pos2, Vec2)], picture: Rect, overlay: Rect) -> Vec<Label> {
         let mut placed: Vec<Label> = Vec::new();
-        for (body, at, size) in named {
+        for (nth, (body, at, size)) in named.iter().enumerate() {
             if placed.iter().any(|other| other.at.distance(*at) < NEAR) {
                 continue;
             }
@@ -98,10 +154,10 @@ impl Labels {
             let side = last.into_iter().chain(0..SIDES.len()).find(|side| is_free(side) && hides_none(side));
             if let Some(side) = side {
                 self.sides.insert(*body, side);
-                placed.push(Label { body: *body, at: *at, rect: rect(&side) });
+                placed.push(Label { nth, at: *at, rect: rect(&side) });
             }
         }
-        self.sides.retain(|body, _| placed.iter().any(|label| label.body == *body));
+        self.sides.retain(|body, _| placed.iter().any(|label| named[label.nth].0 == *body));
         placed
     }
 }
@@ -118,7 +174,8 @@ mod tests {
 
     fn sides(labels: &mut Labels, named: &[(usize, Pos2)]) -> Vec<(usize, Rect)> {
         let sized: Vec<_> = named.iter().map(|(body, at)| (*body, *at, vec2(60.0, 14.0))).collect();
-        labels.place(&sized, PICTURE, OVERLAY).into_iter().map(|label| (label.body, label.rect)).collect()
+        let placed = labels.place(&sized, PICTURE, OVERLAY);
+        placed.into_iter().map(|label| (named[label.nth].0, label.rect)).collect()
     }
 
     #[test]
@@ -153,5 +210,25 @@ mod tests {
         let alone = sides(&mut labels, &[(1, a)]);
         assert_eq!(alone[0].1, both[1].1);
         assert!(sides(&mut labels, &[(1, pos2(3.0, 300.0))])[0].1.min.x > 3.0, "no room at the left");
+    }
+
+    #[test]
+    fn saved_pictures_have_names_orbits_and_a_date() {
+        let picture = RgbImage::new(320, 200);
+        let mut labels = Labels::default();
+        assert!(labels.paint(picture.clone(), &Captions::default()) == picture);
+        let caption = Caption { body: 3, name: "Earth".to_owned(), at: [0.0, 0.0], is_selected: false };
+        let lit = |captions: &Captions, x: std::ops::Range<u32>, y: std::ops::Range<u32>| {
+            let painted = Labels::default().paint(RgbImage::new(320, 200), captions);
+            assert_eq!(painted.dimensions(), (320, 200));
+            x.flat_map(|x| y.clone().map(move |y| (x, y))).any(|(x, y)| painted.get_pixel(x, y).0[2] > 60)
+        };
+        let named = Captions { names: vec![caption], ..Captions::default() };
+        assert!(lit(&named, 165..220, 90..110) && !lit(&named, 0..155, 0..200));
+        let line = vec![[-0.4, 0.3], [0.4, 0.3]];
+        let orbit = Captions { orbits: vec![(Some([0, 0, 255]), line)], ..Captions::default() };
+        assert!(lit(&orbit, 100..200, 155..165) && !lit(&orbit, 0..320, 0..150));
+        let dated = Captions { date: Some("2000-01-01".to_owned()), ..Captions::default() };
+        assert!(lit(&dated, 230..320, 170..200) && !lit(&dated, 0..200, 0..200));
     }
 }

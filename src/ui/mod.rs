@@ -49,4 +49,5 @@ pub use export::{FilmPlan, PictureSize};
 pub use files::OPENED;
 pub use interface::{Output, Ui};
 pub use keys::{CONTROLS, Control, Trigger};
+pub use labels::{Caption, Captions, Labels};
 pub use model::{Markers, Model, ToolSettings, WindowStats};

@@ -1,6 +1,7 @@
 //! The data that the user interface shows and edits.
 
 use super::action::Tool;
+use super::labels::Captions;
 use crate::base::Look;
 use crate::compute::DeviceInfo;
 use crate::engine::Config;
@@ -91,10 +92,8 @@ impl ToolSettings {
 pub struct Markers {
     /// Position of the selected body, if it is in view.
     pub selected: Option<[f32; 2]>,
-    /// Named bodies in view, most important first: the index and the position of each. Empty if names are off.
-    pub named: Vec<(usize, [f32; 2])>,
-    /// Lines along the orbits of named bodies, each with the index of its body. Empty if orbits are off.
-    pub orbits: Vec<(usize, Vec<[f32; 2]>)>,
+    /// Names and orbits of bodies.
+    pub captions: Captions,
     /// Start and end of the launch arrow while the user aims.
     pub aim: Option<[[f32; 2]; 2]>,
     /// Predicted path of the body that the user is about to launch.

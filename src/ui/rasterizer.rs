@@ -14,7 +14,14 @@ const SUBPIXELS: f32 = 256.0;
 const MAX_TEXTURE: usize = 4096;
 
 /// Draws the widgets that `show` creates into an image of `size` points, with `scale` pixels per point.
-pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)) -> RgbImage {
+pub(super) fn paint(size: Vec2, scale: f32, show: impl FnMut(&egui::Context)) -> RgbImage {
+    let [width, height] = [size.x, size.y].map(|side| (side * scale).round() as u32);
+    paint_over(RgbImage::new(width, height), scale, show)
+}
+
+/// Draws the widgets that `show` creates over `picture`, with `scale` pixels per point.
+pub(super) fn paint_over(picture: RgbImage, scale: f32, mut show: impl FnMut(&egui::Context)) -> RgbImage {
+    let size = Vec2::new(picture.width() as f32, picture.height() as f32) / scale;
     let ctx = egui::Context::default();
     super::theme::apply(&ctx);
     let mut input = RawInput {
@@ -31,8 +38,7 @@ pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)
         deltas.for_each(|(_, delta)| update(&mut font, delta));
         shapes = output.shapes;
     }
-    let [width, height] = [size.x, size.y].map(|side| (side * scale).round() as u32);
-    let mut canvas = Canvas { picture: RgbImage::new(width, height), font, scale };
+    let mut canvas = Canvas { picture, font, scale };
     for ClippedPrimitive { clip_rect, primitive } in ctx.tessellate(shapes, scale) {
         if let Primitive::Mesh(mesh) = primitive {
             canvas.mesh(clip_rect, &mesh);

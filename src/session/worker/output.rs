@@ -218,7 +218,8 @@ impl Worker {
         self.request_cells();
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = self.coloured(points);
-        self.notifier.send(Notice::Captured(Box::new(Capture { points, purpose })));
+        let (time, names) = (self.engine.clock().1, self.engine.names().clone());
+        self.notifier.send(Notice::Captured(Box::new(Capture { points, time, names, purpose })));
         Ok(())
     }
 

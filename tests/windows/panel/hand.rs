@@ -2,6 +2,7 @@
 
 use super::*;
 use gravitile::base::cells::{CellCounts, WalkCounts};
+use gravitile::ui::Caption;
 
 fn body(body: usize) -> SelectedBody {
     SelectedBody {
@@ -61,7 +62,7 @@ fn the_card_shows_names_and_units() {
         assert!(window.query_by_label(text).is_some(), "{text}");
     }
     type_number(&mut window, "Velocity y (km/s)", "29.7847");
-    let Some(Edit::Change { velocity: Some([_, y, _]), .. }) = window.state().edits.last().cloned() else {
+    let Some(Edit::Change { velocity: Some([_, y, _]), .. }) = window.state().edits.last().copied() else {
         panic!("{:?}", window.state().edits)
     };
     assert!((y - 1.0).abs() < 1e-3, "{y}");
@@ -71,9 +72,15 @@ fn the_card_shows_names_and_units() {
 #[test]
 fn names_in_the_picture_do_not_overlap() {
     let mut window = open(MODES[0]);
-    window.state_mut().stats.names = ["Sun", "Mercury", "Venus", "Earth"].into_iter().collect();
-    window.state_mut().markers.named =
-        vec![(0, [0.0, 0.0]), (3, [0.001, 0.0]), (2, [0.05, 0.0]), (1, [0.0, 0.2])];
+    let bodies =
+        [("Sun", [0.0, 0.0]), ("Earth", [0.001, 0.0]), ("Venus", [0.05, 0.0]), ("Mercury", [0.0, 0.2])];
+    let caption = |(body, (name, at)): (usize, (&str, [f32; 2]))| Caption {
+        body,
+        name: name.to_owned(),
+        at,
+        is_selected: false,
+    };
+    window.state_mut().markers.captions.names = bodies.into_iter().enumerate().map(caption).collect();
     window.run();
     let rects = &window.state().rects;
     let named: Vec<_> = rects.iter().filter(|(name, _)| name.starts_with("name ")).collect();
