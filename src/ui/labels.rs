@@ -221,7 +221,7 @@ mod tests {
         let lit = |captions: &Captions, x: std::ops::Range<u32>, y: std::ops::Range<u32>| {
             let painted = Labels::default().paint(RgbImage::new(320, 200), captions);
             assert_eq!(painted.dimensions(), (320, 200));
-            x.flat_map(|x| y.clone().map(move |y| (x, y))).any(|(x, y)| painted.get_pixel(x, y).0[2] > 60)
+            x.flat_map(|x| y.clone().map(move |y| (x, y))).any(|(x, y)| painted.get_pixel(x, y).0[2] > 20)
         };
         let named = Captions { names: vec![caption], ..Captions::default() };
         assert!(lit(&named, 165..220, 90..110) && !lit(&named, 0..155, 0..200));

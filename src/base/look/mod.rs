@@ -35,9 +35,9 @@ parameters! {
         /// Draws the plane z = 0 and the axes.
         grid: bool = false, "Grid" effect(View) advanced(true),
         /// Shows the names of named bodies, the heaviest first. Names never overlap.
-        labels: bool = true, "Names" effect(View),
+        labels: bool = true, "Names" effect(View) advanced(true),
         /// Shows the initial orbits of the heaviest named bodies, in scenes that give their bodies orbits.
-        orbits: bool = true, "Orbits" effect(View),
+        orbits: bool = true, "Orbits" effect(View) advanced(true),
         /// Shows a bar of a round length at the lower right. `auto` shows it in scenes with a unit of length.
         scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),
         /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that its tree walk opened

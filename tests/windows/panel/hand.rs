@@ -68,7 +68,7 @@ fn the_card_shows_names_and_units() {
     assert!((y - 1.0).abs() < 1e-3, "{y}");
 }
 
-/// Names stand in the picture and do not overlap. *Names* in *Appearance* decides in the window whether there are any.
+/// Names stand in the picture and do not overlap. *Names* in *Picture* decides in the window whether there are any.
 #[test]
 fn names_in_the_picture_do_not_overlap() {
     let mut window = open(MODES[0]);
