@@ -103,6 +103,9 @@ fn the_solar_system_has_a_date_and_a_scale() {
     window.state_mut().look.scale_bar = gravitile::base::look::ScaleBar::Off;
     window.run();
     assert!(window.query_by_label_contains(" AU").is_none());
+    window.state_mut().ui().plots.is_open = true;
+    window.run();
+    assert!(window.query_by_label_contains("simulated time (yr)").is_some());
 }
 
 #[test]
