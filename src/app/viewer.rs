@@ -198,7 +198,7 @@ impl Viewer {
         let view = (camera, self.screen.window.aspect());
         let scene = &self.sim.config.start;
         markers.captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
-        let sees_bodies = camera.sees_any(&self.sim.session.shown().points, self.screen.window.aspect());
+        let sees_bodies = camera.sees_any(points, view.1);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
