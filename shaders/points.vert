@@ -11,7 +11,6 @@ uniform vec2 size_limits;   // smallest and largest diameter, in pixels
 uniform float size_unit;    // height of the picture over the reference height
 uniform float light;        // light of a typical body at its centre
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
-uniform bool hides;         // whether bodies without mass are hidden
 
 flat out vec4 tint;
 flat out float glow;
@@ -19,7 +18,7 @@ flat out float glow;
 void main() {
     gl_Position = view_projection * vec4(body.xyz, 1.0);
 
-    // The radius of a ball of constant density is proportional to the cube root of its mass. Tracers have no mass.
+    // The radius of a ball of constant density is proportional to the cube root of its mass.
     // Beyond four times the typical radius, sprites grow slowly: a star stays larger than its planets.
     float girth = mass_scale > 0.0 ? max(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5) : 1.0;
     girth = girth > 4.0 ? 4.0 + 0.32 * log2(min(girth, 1e9) / 4.0) : girth;
@@ -34,7 +33,7 @@ void main() {
     float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
     tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * shrink * shrink * cue);
 
-    if (hides && body.w == 0.0 || STAYS_INSIDE && is_outside(gl_Position)) {
+    if (STAYS_INSIDE && is_outside(gl_Position)) {
         unsee(gl_Position, gl_PointSize, tint);
     }
 }

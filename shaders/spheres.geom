@@ -13,10 +13,17 @@ uniform bool edges;   // true: draws the soft edges; false: draws the opaque ins
 
 in vec4 sphere[];
 in vec4 colour[];
+in vec4 rock[];
 
 out vec2 slope;  // components of the ray to the right and up; its component along the view is 1
 flat out vec4 ball;
 flat out vec4 tint;
+flat out vec4 grain;
+
+#ifdef PLANET
+// Height of the visible atmosphere, divided by the planet's radius; as in spheres.frag.
+const float HALO = 0.08;
+#endif
 
 // Returns where a tangent cuts the picture, from the sine and the cosine of its angle to the view. A tangent that
 // points backwards yields an end of the picture.
@@ -42,6 +49,7 @@ void corner(float x, float y) {
     slope = vec2(x, y);
     ball = sphere[0];
     tint = colour[0];
+    grain = rock[0];
     // A constant depth, so that the near and far planes do not clip; fragments write their own depth.
     gl_Position = vec4(slope / lens, 0.0, 1.0);
     EmitVertex();
@@ -50,6 +58,9 @@ void corner(float x, float y) {
 void main() {
     vec3 at = vec3(dot(sphere[0].xyz, right), dot(sphere[0].xyz, up), -dot(sphere[0].xyz, back));
     float r = sphere[0].w;
+#ifdef PLANET
+    r *= 1.0 + HALO;
+#endif
     // All comparisons are false for NaN, so that such a ball is not drawn. A transparent ball is drawn with the edges.
     bool shown = r > 0.0 && at.z > -r && dot(at, at) < 1e37 && (edges || colour[0].a == 1.0);
     if (!shown) {

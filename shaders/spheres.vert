@@ -12,6 +12,16 @@ uniform float least_radius; // smallest radius with which a ball is drawn, in pi
 
 out vec4 sphere;  // centre relative to the eye, and radius; a radius of 0 is not drawn
 out vec4 colour;  // colour as light, and opacity
+out vec4 rock;    // random numbers from 0 to 1, which belong to the body
+
+// Returns four random numbers from the index of a body (PCG: Jarzynski and Olano, JCGT 9, 3, 2020).
+vec4 random(uint index) {
+    uvec4 v = uvec4(index, index + 1u, index + 2u, index + 3u) * 1664525u + 1013904223u;
+    v += v.yzxy * v.wxyz;
+    v ^= v >> 16u;
+    v += v.yzxy * v.wxyz;
+    return vec4(v >> 8u) / 16777216.0;
+}
 
 void main() {
     vec3 centre = body.xyz - eye;
@@ -22,5 +32,8 @@ void main() {
     float shrink = min(body.w / radius, 1.0);
     sphere = vec4(centre, radius);
     float cue = pow(clamp(distance / max(-dot(centre, back), 1e-6 * distance), 1e-3, 1.0), depth_cue);
-    colour = vec4(light_of(hue_of(value)) * cue, max(shrink * shrink, 0.2));
+    rock = random(uint(gl_VertexID));
+    // Dark and bright rocks, around the colour of the value.
+    float albedo = 0.65 + 0.6 * rock.w;
+    colour = vec4(light_of(hue_of(value)) * (cue * albedo), max(shrink * shrink, 0.2));
 }

@@ -208,8 +208,8 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
     tracers[i] = p;
 }
 
-// Writes (x, y, 0, size) of each tracer, with the longer side of the grid from -1 to 1, and its speed or absolute
-// vorticity as `value`; a hidden tracer has the size 0 and the value -1.
+// Writes (x, y, ux, 1 + uy) of each tracer, with the longer side of the grid from -1 to 1 and velocities per step, and
+// its speed or absolute vorticity as `value`; a hidden tracer has a last component of 0 and the value -1.
 __kernel void pack(const uint n, const uint nx, const uint ny, const uint colour, __global const float4 *field,
                    __global const float2 *tracers, __global float4 *place, __global float *value)
 {
@@ -220,7 +220,7 @@ __kernel void pack(const uint n, const uint nx, const uint ny, const uint colour
     const bool shown = is_inside((float2)(nx, ny), p);
     const float3 u = shown ? flow_at(nx, ny, field, p) : (float3)(0.0f);
     const float scale = 2.0f / max(nx, ny);
-    place[i] = (float4)((p.x - 0.5f * nx) * scale, (p.y - 0.5f * ny) * scale, 0.0f, shown ? 1.0f : 0.0f);
+    place[i] = (float4)((p.x - 0.5f * nx) * scale, (p.y - 0.5f * ny) * scale, u.x * scale, shown ? 1.0f + u.y * scale : 0.0f);
     value[i] = !shown ? -1.0f : colour == 0 ? length(u.xy) : fabs(u.z);
 }
 

@@ -142,7 +142,7 @@ impl Bodies<f64> {
 #[derive(Debug, Clone, Default)]
 pub struct Points {
     /// Position `(x, y, z)` and a number `w` for each body. The meaning of `w` depends on `shape`; quarantined bodies
-    /// have `w` = 0.
+    /// have `w` = 0. [`Shape::Tracers`] stores velocities in `z` and `w`.
     pub positions: Memory<[f32; 4]>,
     /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies, and
     /// [`Points::UNMEASURED`] for bodies whose value is not known yet.
@@ -174,9 +174,10 @@ pub enum Shape {
         /// Radius of the planet; 0 for no planet.
         planet: f32,
     },
-    /// Dots in a rectangle in the plane z = 0, centred at the origin. Dots with `w = 0` are hidden.
+    /// Short streaks in a rectangle in the plane z = 0, centred at the origin. The velocity of a tracer is `(z, w − 1)`, in
+    /// units of the position per step; its position is `(x, y, 0)`. Tracers with `w = 0` are hidden.
     Tracers {
-        /// Half-width and half-height of the rectangle that contains the dots.
+        /// Half-width and half-height of the rectangle that contains the tracers.
         half: [f32; 2],
     },
 }

@@ -29,6 +29,11 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
+    /// Returns whether the image shows a quantity in colour, rather than only the obstacles.
+    pub(super) fn is_coloured(&self) -> bool {
+        self.texture.is_some() && self.tones != Tones::None
+    }
+
     /// Replaces the flow's image. If `alike` is true and the image's size and kind are unchanged, the colour range moves
     /// smoothly to the new range; otherwise it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {

@@ -21,6 +21,7 @@ mod points;
 mod renderer;
 mod spheres;
 mod stars;
+mod streaks;
 mod target;
 mod trails;
 

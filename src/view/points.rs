@@ -22,16 +22,15 @@ impl Glow {
 
     /// Determines the typical mass of the bodies. A body of this mass is drawn as a sprite of the nominal size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
-        self.typical_mass = typical_mass(positions);
+        self.typical_mass = percentile(positions, |position| position[3]);
     }
 
-    /// Draws the glowing bodies by adding their light to `surface`. If `hides` is set, skips bodies without mass.
+    /// Draws the glowing bodies by adding their light to `surface`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
         (camera, look): (&Camera, &Look),
-        hides: bool,
     ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
@@ -51,20 +50,19 @@ impl Glow {
             // Light in the middle of a typical sprite; 1 is about half of full brightness.
             light: 5.0 * count.powf(-0.11),
             depth_cue: 4.0 * look.depth_cue,
-            hides: hides,
         };
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
         draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)
     }
 }
 
-/// Returns the 90th percentile of the positive masses in a sample of the bodies, or 0 if no sampled body has mass.
-fn typical_mass(positions: &[[f32; 4]]) -> f32 {
+/// Returns the 90th percentile of a quantity in a sample of the bodies. Only positive numbers count; returns 0 if there are none.
+pub(super) fn percentile(positions: &[[f32; 4]], quantity: impl Fn([f32; 4]) -> f32) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
-    let mut masses: Vec<f32> =
-        positions.iter().step_by(stride).map(|p| p[3]).filter(|m| m.is_normal() && *m > 0.0).collect();
-    let rank = masses.len() * 9 / 10;
-    if masses.is_empty() { 0.0 } else { *masses.select_nth_unstable_by(rank, f32::total_cmp).1 }
+    let sample = positions.iter().step_by(stride).map(|position| quantity(*position));
+    let mut sample: Vec<f32> = sample.filter(|value| value.is_normal() && *value > 0.0).collect();
+    let rank = sample.len() * 9 / 10;
+    if sample.is_empty() { 0.0 } else { *sample.select_nth_unstable_by(rank, f32::total_cmp).1 }
 }
 
 #[cfg(test)]
@@ -73,8 +71,10 @@ mod tests {
 
     #[test]
     fn the_typical_mass_is_that_of_most_bodies_or_of_the_heaviest_of_few() {
-        let of =
-            |masses: &[f32]| typical_mass(&masses.iter().map(|m| [0.0, 0.0, 0.0, *m]).collect::<Vec<_>>());
+        let of = |masses: &[f32]| {
+            let bodies: Vec<_> = masses.iter().map(|m| [0.0, 0.0, 0.0, *m]).collect();
+            percentile(&bodies, |body| body[3])
+        };
         assert_eq!(of(&[]), 0.0);
         assert_eq!(of(&[0.0, 0.0]), 0.0);
         assert_eq!(of(&[0.0, 0.0, 0.0, f32::NAN, 2.0]), 2.0);

@@ -8,7 +8,7 @@ use glium::{Rect, Surface};
 
 use super::camera::Camera;
 use super::opengl::{is_software, scale};
-use super::{bloom, cells, cloud, exposure, field, grid, points, spheres, stars, target, trails};
+use super::{bloom, cells, cloud, exposure, field, grid, points, spheres, stars, streaks, target, trails};
 use crate::base::{Look, Points, Result, Shape, look};
 
 /// Weight of the bloom at full strength, relative to the light of the bodies.
@@ -25,6 +25,7 @@ pub struct View {
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,
+    streaks: streaks::Streaks,
     spheres: spheres::Spheres,
     stars: stars::Stars,
     trails: trails::Trails,
@@ -52,6 +53,7 @@ impl View {
             colours: None,
             field: field::Field::new(context)?,
             glow: points::Glow::new(context)?,
+            streaks: streaks::Streaks::new(context)?,
             spheres: spheres::Spheres::new(context)?,
             stars: stars::Stars::new(context)?,
             trails: trails::Trails::new(context, is_software)?,
@@ -107,7 +109,11 @@ impl View {
         let alike = is_same_kind && is_steady && self.colours == Some(points.colours);
         (self.shape, self.colours) = (points.shape, Some(points.colours));
         self.cells.upload(points.cells.as_ref())?;
-        self.glow.weigh(&points.positions);
+        match points.shape {
+            Shape::Glow => self.glow.weigh(&points.positions),
+            Shape::Tracers { .. } => self.streaks.measure(&points.positions),
+            Shape::Spheres { planet } => self.spheres.measure(&points.positions, planet),
+        }
         self.field.upload(&points.image, alike)?;
         self.cloud.upload(points, value_range, alike)?;
         if !is_same_kind {
@@ -193,8 +199,12 @@ impl View {
             self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
         }
         self.trails.draw(&mut light, cloud, (camera, look), (*shape, scale))?;
-        if !is_solid {
-            self.glow.draw(&mut light, cloud, (camera, look), is_flow)?;
+        match shape {
+            Shape::Glow => self.glow.draw(&mut light, cloud, (camera, look))?,
+            Shape::Tracers { .. } => {
+                self.streaks.draw(&mut light, cloud, (camera, look), self.field.is_coloured())?;
+            }
+            Shape::Spheres { .. } => {}
         }
         if self.is_metered() {
             self.meter.measure(self.target.texture())?;

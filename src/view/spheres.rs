@@ -1,21 +1,35 @@
 //! Draws bodies as lit balls, with one ray per pixel for the exact outline and depth.
 
+use std::borrow::Cow;
+use std::f32::consts::PI;
 use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::draw_parameters::DepthTest;
-use glium::{Blend, Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
+use glium::texture::{ClientFormat, MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
+use glium::{Blend, Depth, DrawParameters, Program, Rect, Surface, VertexBuffer, uniform};
 
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
+use super::fill::smooth;
 use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
 use crate::base::{Look, Result};
 
 /// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
 const LEAST_RADIUS: f32 = 0.75;
 
+/// Number of ring-shaped zones around the planet for which the shadow of the bodies is computed, and the radius to which they
+/// reach, in radii of the planet. The radius must match `shaders/spheres.frag`.
+const ZONES: usize = 96;
+const REACH: f32 = 4.0;
+/// Maximum number of bodies from which the shadow is computed. If there are more, a sample is used.
+const SAMPLE: usize = 32_768;
+
 pub(super) struct Spheres {
-    program: Program,
+    rocks: Program,
+    planets: Program,
+    /// Optical depth of the bodies in each zone, seen along the z axis.
+    rings: Texture2d,
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
 
@@ -27,7 +41,24 @@ impl Spheres {
         let value = VertexBuffer::dynamic(context, &[Value { value: 0.0 }]);
         let failed = || graphics("allocate the planet's vertex buffers");
         let planet = (body.map_err(failed())?, value.map_err(failed())?);
-        Ok(Self { program: source.compile(context)?, planet })
+        let format = UncompressedFloatFormat::F32;
+        let rings =
+            Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, ZONES as u32, 1);
+        Ok(Self {
+            rocks: source.compile(context)?,
+            planets: source.compile_with(context, "#define PLANET\n")?,
+            rings: rings.map_err(graphics("create the texture of the rings' shadow"))?,
+            planet,
+        })
+    }
+
+    /// Measures how much light the bodies take away from the planet.
+    pub(super) fn measure(&self, bodies: &[[f32; 4]], planet: f32) {
+        if planet > 0.0 {
+            let data = Cow::from(optical_depths(bodies, planet));
+            let raw = RawImage2d { data, width: ZONES as u32, height: 1, format: ClientFormat::F32 };
+            self.rings.write(Rect { left: 0, bottom: 0, width: ZONES as u32, height: 1 }, raw);
+        }
     }
 
     /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The depth buffer of `surface`
@@ -62,7 +93,7 @@ impl Spheres {
                 near: camera.near(),
                 least_radius: LEAST_RADIUS,
                 planet: planet,
-                is_planet: is_planet,
+                rings: smooth(&self.rings),
                 edges: edges,
                 distance: camera.distance,
                 depth_cue: 4.0 * look.depth_cue,
@@ -73,8 +104,49 @@ impl Spheres {
                 blend: if edges { PREMULTIPLIED } else { Blend::default() },
                 ..Default::default()
             };
-            draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)?;
+            let program = if is_planet { &self.planets } else { &self.rocks };
+            draw_sprites(surface, "the bodies", (bodies, values), program, &uniforms, &parameters)?;
         }
         Ok(())
+    }
+}
+
+/// Returns the optical depth of the bodies in each zone around the planet: the area of their discs over the area of the zone.
+fn optical_depths(bodies: &[[f32; 4]], planet: f32) -> Vec<f32> {
+    let stride = bodies.len().div_ceil(SAMPLE).max(1);
+    let mut depths = vec![0.0; ZONES];
+    let zone = |radius: f32| (radius / planet - 1.0) / (REACH - 1.0) * ZONES as f32;
+    for &[x, y, _, r] in bodies.iter().step_by(stride) {
+        let at = zone(x.hypot(y));
+        // The comparisons leave out NaN.
+        if at >= 0.0 && at < ZONES as f32 && r > 0.0 {
+            depths[at as usize] += PI * r * r * stride as f32;
+        }
+    }
+    let edge = |nth: usize| planet * (1.0 + (REACH - 1.0) * nth as f32 / ZONES as f32);
+    let area = |nth: usize| PI * (edge(nth + 1).powi(2) - edge(nth).powi(2));
+    depths.iter().enumerate().map(|(nth, covered)| covered / area(nth)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_is_as_deep_as_its_bodies_cover_it() {
+        // Bodies at random-looking angles on circles from 1.5 to 2 planet radii.
+        let bodies: Vec<[f32; 4]> = (0..100_000)
+            .map(|nth| {
+                let (angle, share) = (nth as f32 * 2.4, (nth % 1000) as f32 / 1000.0);
+                let radius = 0.5 * (1.5f32.powi(2) + share * (4.0 - 1.5f32.powi(2))).sqrt();
+                [radius * angle.cos(), radius * angle.sin(), 0.0, 0.001]
+            })
+            .chain([[f32::NAN; 4], [0.0, 0.0, 0.0, 1.0], [9.0, 0.0, 0.0, 1.0]])
+            .collect();
+        let depths = optical_depths(&bodies, 0.5);
+        let even = 100_000.0 * 0.001 * 0.001 / (1.0 - 0.75f32.powi(2));
+        let zone = |radii: f32| depths[((radii - 1.0) / (REACH - 1.0) * ZONES as f32) as usize];
+        assert!((zone(1.7) / even - 1.0).abs() < 0.1, "{} for {even}", zone(1.7));
+        assert_eq!((zone(1.2), zone(2.5)), (0.0, 0.0));
     }
 }

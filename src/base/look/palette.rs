@@ -13,6 +13,8 @@ choice! {
         Dusk = "dusk",
         /// Deep blue, azure, nearly white.
         Ice = "ice",
+        /// Brown, ochre, sand, cream.
+        Sand = "sand",
         /// Blue, green, yellow.
         Viridis = "viridis",
         /// Purple, pink, orange, yellow.
@@ -32,6 +34,9 @@ const DUSK: [u32; 7] = [0x3d5afe, 0x9668f6, 0xe9708c, 0xff9350, 0xffb75a, 0xffd7
 
 /// Colours of the `ice` map as `0xRRGGBB`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
 const ICE: [u32; 7] = [0x3d5ed7, 0x397de0, 0x3b9ce5, 0x44baeb, 0x69d5ee, 0x9febf3, 0xe7fafb];
+
+/// Colours of the `sand` map as `0xRRGGBB`, at equal steps of L* from 38 to 95.
+const SAND: [u32; 7] = [0x7d4b3a, 0x99603f, 0xb17845, 0xc39255, 0xd3ae70, 0xe3ca96, 0xf6ecd2];
 
 // Matplotlib's maps (Smith and van der Walt, 2015, CC0), computed with Matt Zucker's polynomials (2019, CC0) at equal
 // steps from 0.25, 0.3, 0.4 and 0.41 to 1. Interpolated colours are off by at most two levels of 256.
@@ -58,6 +63,7 @@ impl Palette {
         match self {
             Self::Dusk => &DUSK,
             Self::Ice => &ICE,
+            Self::Sand => &SAND,
             Self::Viridis => &VIRIDIS,
             Self::Plasma => &PLASMA,
             Self::Magma => &MAGMA,

@@ -2,6 +2,7 @@
 
 pub mod files;
 mod generators;
+mod whirls;
 
 pub use self::generators::CELLS;
 pub(super) use self::generators::{GENERATORS, at_rest};

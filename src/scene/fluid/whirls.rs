@@ -1,0 +1,147 @@
+//! Initial motion of a fluid, so that whirls are visible from the first frame.
+//!
+//! The motion is given by a stream function ψ, from which the velocity (∂ψ/∂y, −∂ψ/∂x) follows. Such a flow does not
+//! compress the fluid, and does not cross a line on which ψ is constant, such as a wall. Logarithms come from `libm`,
+//! which rounds identically on every platform.
+
+use std::f64::consts::PI;
+
+use crate::base::flow::{DIRECTIONS, WEIGHTS};
+use crate::base::{Flow, SPEEDS};
+use crate::scene::random::Random;
+
+/// Sets the fluid in motion: each free cell gets the equilibrium populations of the velocity that follows from the
+/// stream function `stream` of a point (x, y), in cells from the lower left corner.
+pub(super) fn set_in_motion(flow: &mut Flow, stream: impl Fn(f64, f64) -> f64) {
+    let (nx, ny, row) = (flow.walls.nx, flow.walls.ny, flow.walls.nx + 1);
+    let corners: Vec<f64> = (0..row * (ny + 1)).map(|i| stream((i % row) as f64, (i / row) as f64)).collect();
+    for (i, cell) in flow.cells.iter_mut().enumerate().filter(|(i, _)| !flow.walls.solid[*i]) {
+        let [a, b, c, d] = [0, 1, row, row + 1].map(|corner| corners[i / nx * row + i % nx + corner]);
+        *cell = moving(flow.rest, [(c + d - a - b) / 2.0, (a + c - b - d) / 2.0]);
+    }
+}
+
+/// Returns the populations of a fluid of density `rest` that moves with the given velocity, as deviations from a fluid
+/// at rest.
+fn moving(rest: f32, [ux, uy]: [f64; 2]) -> [f32; SPEEDS] {
+    std::array::from_fn(|k| {
+        let along = f64::from(DIRECTIONS[k][0]) * ux + f64::from(DIRECTIONS[k][1]) * uy;
+        let share = 3.0 * along + 4.5 * along * along - 1.5 * (ux * ux + uy * uy);
+        (WEIGHTS[k] * f64::from(rest) * share) as f32
+    })
+}
+
+/// Rises from 0 at `x` ≤ 0 to 1 at `x` ≥ 1, with continuous first and second derivatives, so that the vorticity is continuous.
+pub(super) fn smooth(x: f64) -> f64 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * x * (10.0 + x * (6.0 * x - 15.0))
+}
+
+/// Stream function of a stream of the given speed past a cylinder that has already shed a vortex street (von Kármán
+/// 1912), whose vortices grow downstream. Its velocity is zero at the cylinder.
+pub(super) struct Street {
+    centre: [f64; 2],
+    diameter: f64,
+    speed: f64,
+    strength: f64,
+    /// Position and squared core radius of each vortex; vortices above and below the centre line alternate.
+    vortices: Vec<[f64; 3]>,
+}
+
+impl Street {
+    /// Lengths in diameters of the cylinder: from its centre to the first vortex, from a vortex to the next one, and
+    /// from the centre line to a row of vortices.
+    const FIRST: f64 = 1.7;
+    const APART: f64 = 2.2;
+    const ASIDE: f64 = 0.5;
+    /// Circulation of a vortex, divided by the speed of the stream and the diameter.
+    const CIRCULATION: f64 = 2.4;
+
+    /// Makes a street that reaches to the column `end`. `strength` is relative to that of a natural street.
+    pub(super) fn new(centre: [f64; 2], diameter: f64, end: f64, (speed, strength): (f64, f64)) -> Self {
+        let pairs = ((end - centre[0]) / (2.0 * Self::APART * diameter)).max(0.0) as usize;
+        let vortex = |nth: usize| {
+            let along = Self::FIRST + Self::APART * nth as f64;
+            let side = if nth % 2 == 0 { Self::ASIDE } else { -Self::ASIDE };
+            let core = diameter * diameter * (0.16 + 0.02 * along);
+            [centre[0] + diameter * along, centre[1] + diameter * side, core]
+        };
+        Self { centre, diameter, speed, strength, vortices: (0..2 * pairs).map(vortex).collect() }
+    }
+
+    pub(super) fn stream(&self, x: f64, y: f64) -> f64 {
+        let (dx, dy) = (x - self.centre[0], y - self.centre[1]);
+        let inside = (self.diameter / 2.0).powi(2) / (dx * dx + dy * dy).max(1e-9);
+        let near = (1.0 - inside).max(0.0).powi(2);
+        // Vortices of the upper row turn clockwise, those of the lower row counterclockwise.
+        let quotient = self.vortices.as_chunks().0.iter().fold(1.0, |product, [upper, lower]: &[[f64; 3]; 2]| {
+            let term = |[vx, vy, core]: [f64; 3]| (x - vx).powi(2) + (y - vy).powi(2) + core;
+            product * term(*upper) / term(*lower)
+        });
+        let circulation = self.strength * Self::CIRCULATION * self.speed * self.diameter;
+        near * (self.speed * dy + circulation / (4.0 * PI) * libm::log(quotient))
+    }
+}
+
+/// A whirl: its stream function is `height` at its centre, and falls to half of that at the distance `radius`.
+#[derive(Clone, Copy)]
+pub(super) struct Whirl {
+    pub(super) centre: [f64; 2],
+    pub(super) radius: f64,
+    pub(super) height: f64,
+}
+
+impl Whirl {
+    /// Returns `count` whirls at random places in a grid, with speeds of about `speed`. Half of them turn clockwise.
+    pub(super) fn scattered(seed: u64, [nx, ny]: [usize; 2], (count, speed): (usize, f64)) -> Vec<Self> {
+        let random = &mut Random::new(seed);
+        let whirl = |nth: usize| {
+            let radius = ny as f64 * (0.03 + 0.05 * random.unit());
+            let turn = if nth.is_multiple_of(2) { speed } else { -speed };
+            let centre = [nx, ny].map(|side| (0.06 + 0.88 * random.unit()) * side as f64);
+            Self { centre, radius, height: turn * radius }
+        };
+        (0..count).map(whirl).collect()
+    }
+
+    pub(super) fn stream(&self, x: f64, y: f64) -> f64 {
+        let (dx, dy) = (x - self.centre[0], y - self.centre[1]);
+        self.height / (1.0 + (dx * dx + dy * dy) / (self.radius * self.radius))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Walls;
+
+    #[test]
+    fn the_velocity_is_the_curl_of_the_stream_function() {
+        let mut flow = Flow::at_rest(Walls::new(8, 6, 1.0, |x, _| x == 0), 0.5, 0);
+        set_in_motion(&mut flow, |x, y| 0.02 * y - 0.01 * x);
+        for (i, cell) in flow.cells.iter().enumerate() {
+            let (density, [ux, uy]) = flow.at(i);
+            if flow.walls.solid[i] {
+                assert_eq!(*cell, [0.0; SPEEDS]);
+                continue;
+            }
+            let off = [density - 0.5, ux - 0.02, uy - 0.01];
+            assert!(off.iter().all(|off| off.abs() < 1e-7), "{off:?}");
+        }
+    }
+
+    #[test]
+    fn a_street_turns_in_alternating_directions_and_rests_at_the_cylinder() {
+        let street = Street::new([50.0, 40.0], 10.0, 300.0, (0.04, 1.0));
+        let curl = |x: f64, y: f64| {
+            let sides = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
+            4.0 * street.stream(x, y) - sides.map(|[dx, dy]| street.stream(x + dx, y + dy)).iter().sum::<f64>()
+        };
+        assert!(street.vortices.len() >= 8 && street.vortices.len().is_multiple_of(2));
+        for (nth, [x, y, _]) in street.vortices.iter().enumerate() {
+            assert_eq!(curl(*x, *y) < 0.0, nth % 2 == 0, "{nth}: {}", curl(*x, *y));
+        }
+        let slip = street.stream(50.0, 45.1) - street.stream(50.0, 45.0);
+        assert!(slip.abs() < 1e-3 * 0.04, "{slip}");
+    }
+}
