@@ -3,7 +3,7 @@
 in vec2 slope;
 flat in vec4 ball;   // centre relative to the eye, and radius
 flat in vec4 tint;   // colour as light, and opacity
-flat in vec4 grain;  // random numbers from 0 to 1, which belong to the body
+flat in vec4 grain;  // three random numbers from 0 to 1, which belong to the body, and the brightness of its flash
 
 uniform vec3 eye;
 uniform vec3 right;
@@ -74,18 +74,22 @@ float past_planet(vec3 place) {
     return planet > 0.0 && behind > 0.0 ? smoothstep(planet - soft, planet + soft, aside) : 1.0;
 }
 
+// Light of a body that was hit a moment ago.
+const vec3 FLASH = vec3(1.05, 0.66, 0.30);
+
 // A rock: three waves of random directions and phases tilt its surface. `size` is its radius in pixels; waves on the smallest
 // rocks would flicker.
 vec3 shaded(vec3 normal, vec3 to_eye, vec3 place, float size) {
     vec3 along = 2.6 + 2.6 * grain.xyz;
     vec3 a = along * vec3(1.0, -0.7, 0.5), b = along.zxy * vec3(0.6, 1.1, -0.9), c = along.yzx * vec3(-1.3, 0.9, 1.4);
-    vec3 phase = vec3(dot(a, normal), dot(b, normal), dot(c, normal)) + 20.0 * grain.yzw;
+    vec3 phase = vec3(dot(a, normal), dot(b, normal), dot(c, normal)) + 20.0 * grain.yzx;
     vec3 slopes = cos(phase);
     vec3 tilt = a * slopes.x + b * slopes.y + 0.7 * c * slopes.z;
     float rough = 0.06 * smoothstep(1.5, 5.0, size);
     vec3 bumpy = normalize(normal - rough * (tilt - normal * dot(tilt, normal)));
     float patches = 1.0 + 2.0 * rough * (slopes.x * slopes.y + slopes.z);
-    return tint.rgb * patches * (SUNLIGHT * (facing(bumpy) * past_planet(place)) + ambient(bumpy));
+    vec3 lit = SUNLIGHT * (facing(bumpy) * past_planet(place)) + ambient(bumpy);
+    return tint.rgb * patches * lit + FLASH * grain.w;
 }
 #endif
 

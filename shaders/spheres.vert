@@ -8,11 +8,12 @@ uniform vec3 back;          // unit vector from the target to the eye
 uniform float pixel;        // height of a pixel at unit distance
 uniform float distance;     // from the eye to the target
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
+uniform float flash;        // brightness of the strongest flash
 uniform float least_radius; // smallest radius with which a ball is drawn, in pixels
 
 out vec4 sphere;  // centre relative to the eye, and radius; a radius of 0 is not drawn
 out vec4 colour;  // colour as light, and opacity
-out vec4 rock;    // random numbers from 0 to 1, which belong to the body
+out vec4 rock;    // three random numbers from 0 to 1, which belong to the body, and the brightness of its flash
 
 // Returns four random numbers from the index of a body (PCG: Jarzynski and Olano, JCGT 9, 3, 2020).
 vec4 random(uint index) {
@@ -32,8 +33,10 @@ void main() {
     float shrink = min(body.w / radius, 1.0);
     sphere = vec4(centre, radius);
     float cue = pow(clamp(distance / max(-dot(centre, back), 1e-6 * distance), 1e-3, 1.0), depth_cue);
-    rock = random(uint(gl_VertexID));
+    // The last bits of the radius hold the brightness of the flash.
+    vec4 own = random(uint(gl_VertexID));
+    rock = vec4(own.xyz, flash * float(floatBitsToUint(body.w) & 15u) / 15.0);
     // Dark and bright rocks, around the colour of the value.
-    float albedo = 0.65 + 0.6 * rock.w;
+    float albedo = 0.65 + 0.6 * own.w;
     colour = vec4(light_of(hue_of(value)) * (cue * albedo), max(shrink * shrink, 0.2));
 }

@@ -33,11 +33,11 @@ void main() {
     vec2 along = (tail.xy / tail.w - head.xy / head.w) * area;
     float long_ = length(along);
     along = long_ > 1e-3 ? along / long_ : vec2(1.0, 0.0);
-    // Odd corners are on the far side, the last two at the older end. Both ends extend by half the width.
+    // Odd corners are on the far side, the last two at the older end. Both ends extend like the sides.
     bool is_tail = gl_VertexID >= 2;
     across = (gl_VertexID & 1) == 1 ? 1.0 : -1.0;
     vec4 end = is_tail ? tail : head;
-    vec2 pixels = vec2(-along.y, along.x) * (across * (width + 0.5)) + along * (is_tail ? width : -width);
+    vec2 pixels = vec2(-along.y, along.x) * (across * (width + 0.5)) + along * (is_tail ? width + 0.5 : -width - 0.5);
     gl_Position = vec4(end.xy + pixels * end.w * 2.0 / area, end.zw);
     float share = clamp((value - value_range.x) / (value_range.y - value_range.x), 0.0, 1.0);
     vec3 hue = neutral ? mix(SLOW, FAST, share) : hue_of(value);

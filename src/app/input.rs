@@ -20,7 +20,10 @@ const CLICK: f32 = 0.006;
 /// The tool that responds to a mouse drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
+    /// Rotates the view with the left button, and moves it with Shift or another button.
     Camera,
+    /// Moves the view with every button, because a flat scene is not rotated.
+    Pan,
     /// Paints or erases obstacles with a brush of this radius, in scene units.
     Brush(f32),
     Launch,
@@ -112,7 +115,7 @@ impl Mouse {
                     (MouseButton::Right, DragTool::Brush(radius)) => {
                         Some(Drag::Paint(*button, false, radius))
                     }
-                    _ => self.drag_of_camera(*button),
+                    _ => self.drag_of_camera(*button, tool),
                 };
                 rig.hold();
                 // A click without a drag paints a dot.
@@ -151,9 +154,9 @@ impl Mouse {
         }
     }
 
-    fn drag_of_camera(&self, button: MouseButton) -> Option<Drag> {
+    fn drag_of_camera(&self, button: MouseButton, tool: DragTool) -> Option<Drag> {
         match button {
-            MouseButton::Left if !self.shift => Some(Drag::Camera(button, rig::Drag::Orbit)),
+            MouseButton::Left if !self.shift && tool != DragTool::Pan => Some(Drag::Camera(button, rig::Drag::Orbit)),
             MouseButton::Left | MouseButton::Right | MouseButton::Middle => {
                 Some(Drag::Camera(button, rig::Drag::Pan))
             }
@@ -241,6 +244,19 @@ mod tests {
             for now in [other, DragTool::Camera, DragTool::Brush(0.1)] {
                 assert!(fixture.mouse.is_stale(now), "{begun:?}, then {now:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_drag_over_a_flat_scene_moves_the_view_and_does_not_rotate_it() {
+        for (tool, rotates) in [(DragTool::Camera, true), (DragTool::Pan, false)] {
+            let mut fixture = Fixture::default();
+            let before = fixture.rig.camera.clone();
+            fixture.move_to(50.0, 50.0);
+            fixture.button(MouseButton::Left, ElementState::Pressed, tool);
+            fixture.move_to(80.0, 60.0);
+            let after = &fixture.rig.camera;
+            assert_eq!((after.yaw != before.yaw, after.target != before.target), (rotates, !rotates), "{tool:?}");
         }
     }
 

@@ -129,7 +129,7 @@ impl Viewer {
         if body.is_none() && look.follow {
             self.viewpoint.update_centre(points, true);
         }
-        self.viewpoint.tick(interval, look.turn, target, (body, look.follow));
+        self.viewpoint.tick(interval, self.turns(), target, (body, look.follow));
         match self.draw_offscreen(points, stats, size)? {
             Ok(picture) => {
                 if let Some(film) = &mut self.exports.film {

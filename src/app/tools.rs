@@ -79,6 +79,7 @@ impl Tools {
             (Tool::Launch, _) => DragTool::Launch,
             (Tool::Attract, _) => DragTool::Attract,
             (Tool::Look, Some(radius)) => DragTool::Brush(radius),
+            (Tool::Look, None) if config.mode.info().work.orbit.is_err() => DragTool::Pan,
             (Tool::Look, None) => DragTool::Camera,
         }
     }

@@ -271,12 +271,17 @@ impl Viewer {
         Ok(())
     }
 
+    /// Returns whether the camera rotates by itself. It does not rotate around a flat scene.
+    pub(super) fn turns(&self) -> bool {
+        self.screen.look.turn && self.sim.config.mode.info().work.orbit.is_ok()
+    }
+
     /// Advances the camera's motion. Does nothing during a film, because `draw_shot` then moves the camera.
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);
         if self.exports.film.is_none()
-            && self.viewpoint.tick(interval, look.turn, target, (body, look.follow))
+            && self.viewpoint.tick(interval, self.turns(), target, (body, look.follow))
         {
             self.screen.redraw();
         }

@@ -169,7 +169,8 @@ pub enum Shape {
     /// Soft glows whose size increases with the mass `w`.
     #[default]
     Glow,
-    /// Shaded spheres of radius `w`, optionally with a planet at the origin.
+    /// Shaded spheres of radius `w`, optionally with a planet at the origin. The last four bits of `w` hold the brightness of a
+    /// flash, from 0 to 15.
     Spheres {
         /// Radius of the planet; 0 for no planet.
         planet: f32,

@@ -12,6 +12,8 @@ pub struct Work {
     pub tools: Result<(), &'static str>,
     /// Whether the brush can paint obstacles. The error says why it cannot.
     pub brush: Result<(), &'static str>,
+    /// Whether the camera can rotate around the scene and follow its centre. The error says why it cannot.
+    pub orbit: Result<(), &'static str>,
     /// Whether the total momentum is meaningful in this mode.
     pub shows_momentum: bool,
     /// Plural noun for the simulated items, such as `bodies`.
@@ -56,6 +58,7 @@ impl Work {
             matter: Matter::Bodies,
             tools: Ok(()),
             brush: Err("The brush works only in fluid mode."),
+            orbit: Ok(()),
             shows_momentum: true,
             things: "bodies",
             label: (
@@ -85,6 +88,9 @@ impl Work {
                 "This mode has no bodies to select, launch or attract. Paint obstacles with the brush (B) instead.",
             ),
             brush: Ok(()),
+            orbit: Err(
+                "A flow is flat, so the camera does not rotate. Drag to move the view, and turn the wheel to zoom.",
+            ),
             shows_momentum: false,
             things: "cells",
             label: (

@@ -13,6 +13,10 @@ const OF_TREES: &[&str] = &["cells", "cells_depth"];
 /// Tooltip text that says why the settings for drawing the tree's cells are disabled.
 const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
 
+/// Keys of the settings that have no effect on a flat picture, and the text that says why they are disabled.
+const OF_SPACE: &[&str] = &["auto_exposure", "depth_cue", "stars", "cells", "cells_depth", "follow", "turn"];
+const IS_FLAT: &str = "This setting has no effect in fluid mode, because a flow is flat.";
+
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { recipe, stats, .. } = *model;
     let (config, look) = (&mut *model.config, &mut *model.look);
@@ -37,7 +41,11 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     });
     let defaults = ParamValues::collect(&mut default.clone());
     let has_cells = recipe.is_some_and(|recipe| recipe.variant.has_cells);
-    let disabled = (if has_cells { &[][..] } else { OF_TREES }, NO_TREE);
+    let disabled = match (config.mode.info().work.orbit, has_cells) {
+        (Err(_), _) => (OF_SPACE, IS_FLAT),
+        (Ok(()), false) => (OF_TREES, NO_TREE),
+        (Ok(()), true) => (&[][..], ""),
+    };
     look.visit(&mut Fields {
         ui,
         out,

@@ -88,8 +88,11 @@ impl Ui {
                 self.panel = true;
                 self.jump = Some(key);
             }
-            Action::FollowCentre => look.follow ^= true,
-            Action::ToggleRotation => look.turn ^= true,
+            Action::FollowCentre | Action::ToggleRotation => match (config.mode.info().work.orbit, action) {
+                (Ok(()), Action::FollowCentre) => look.follow ^= true,
+                (Ok(()), _) => look.turn ^= true,
+                (Err(reason), _) => self.alerts.say(reason),
+            },
             Action::ToggleGrid => look.grid ^= true,
             Action::LargerText => look.scale = look.scale.next(true),
             Action::SmallerText => look.scale = look.scale.next(false),

@@ -109,7 +109,7 @@ impl Source {
         let common = include_str!("../../shaders/common.glsl");
         // `#line` makes line numbers in the compiler's messages match the shader's file.
         let software = if is_software(context) { "#define SOFTWARE\n" } else { "" };
-        let whole = |own: &str| format!("#version 150\n{software}{defines}{common}\n#line 1\n{own}");
+        let whole = |own: &str| format!("#version 330\n{software}{defines}{common}\n#line 1\n{own}");
         let (vertex, fragment) = (whole(self.vertex), whole(self.fragment));
         let geometry = self.geometry.map(whole);
         let input = ProgramCreationInput::SourceCode {

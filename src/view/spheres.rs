@@ -30,6 +30,8 @@ pub(super) struct Spheres {
     planets: Program,
     /// Optical depth of the bodies in each zone, seen along the z axis.
     rings: Texture2d,
+    /// Brightness of the strongest flash. The more bodies flash at the same time, the fainter are the flashes.
+    flash: f32,
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
 
@@ -48,12 +50,14 @@ impl Spheres {
             rocks: source.compile(context)?,
             planets: source.compile_with(context, "#define PLANET\n")?,
             rings: rings.map_err(graphics("create the texture of the rings' shadow"))?,
+            flash: 0.0,
             planet,
         })
     }
 
-    /// Measures how much light the bodies take away from the planet.
-    pub(super) fn measure(&self, bodies: &[[f32; 4]], planet: f32) {
+    /// Measures how much light the bodies take away from the planet, and how many of them flash.
+    pub(super) fn measure(&mut self, bodies: &[[f32; 4]], planet: f32) {
+        self.flash = 1.0 / (1.0 + 20.0 * mean_flash(bodies));
         if planet > 0.0 {
             let data = Cow::from(optical_depths(bodies, planet));
             let raw = RawImage2d { data, width: ZONES as u32, height: 1, format: ClientFormat::F32 };
@@ -94,6 +98,7 @@ impl Spheres {
                 least_radius: LEAST_RADIUS,
                 planet: planet,
                 rings: smooth(&self.rings),
+                flash: self.flash,
                 edges: edges,
                 distance: camera.distance,
                 depth_cue: 4.0 * look.depth_cue,
@@ -109,6 +114,13 @@ impl Spheres {
         }
         Ok(())
     }
+}
+
+/// Returns the mean brightness of the flashes of a sample of the bodies, from 0 to 1.
+fn mean_flash(bodies: &[[f32; 4]]) -> f32 {
+    let sample = bodies.iter().step_by(bodies.len().div_ceil(SAMPLE).max(1));
+    let (count, sum) = sample.fold((0, 0), |(count, sum), body| (count + 1, sum + (body[3].to_bits() & 15)));
+    sum as f32 / (15 * count.max(1)) as f32
 }
 
 /// Returns the optical depth of the bodies in each zone around the planet: the area of their discs over the area of the zone.

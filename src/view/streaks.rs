@@ -53,7 +53,8 @@ impl Streaks {
             width: WIDTH * scale(height).max(0.5) * look.point_size,
             reach: if self.typical_speed > 0.0 { LENGTH / self.typical_speed } else { 0.0 },
             longest: LONGEST,
-            light: 3.6 * (bodies.len().max(2) as f32).powf(-0.15),
+            // Over a field, the streaks are fainter, so that the field stays visible.
+            light: if is_neutral { 3.6 } else { 6.0 } * (bodies.len().max(2) as f32).powf(-0.15),
             neutral: is_neutral,
             near: camera.near(),
             covers: false,

@@ -208,9 +208,11 @@ fn sizes_that_cannot_be_drawn_are_refused() {
 }
 
 /// Returns balls `(position, radius)` with increasing values, and a planet.
+/// Returns balls that do not flash: the last four bits of their radii are 0.
 fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
+    let dark = |radius: f32| f32::from_bits(radius.to_bits() & !15);
     Points {
-        positions: rows.iter().map(|([x, y, z], radius)| [*x, *y, *z, *radius]).collect(),
+        positions: rows.iter().map(|([x, y, z], radius)| [*x, *y, *z, dark(*radius)]).collect(),
         values: (0..rows.len()).map(|i| i as f32).collect(),
         shape: Shape::Spheres { planet },
         ..Points::default()
@@ -302,9 +304,10 @@ fn balls_in_each_other_meet_in_the_right_place() {
 #[test]
 fn the_side_towards_the_sun_is_brighter() {
     let picture = draw(&balls(&[([0.0; 3], 0.8)], 0.0), &front(), SIZE);
-    let at = |x| u32::from(brightness(picture.get_pixel(x, 100)));
-    let (lit, dark) = (at(130), at(190));
-    assert!(dark > 15 && lit > 2 * dark, "{lit} {dark}");
+    // The surface is rough, so the test compares means.
+    let mean = |x: u32| (60..140).map(|y| u32::from(brightness(picture.get_pixel(x, y)))).sum::<u32>() / 80;
+    let (lit, dark) = (mean(130), mean(200));
+    assert!(dark > 10 && lit > 2 * dark, "{lit} {dark}");
 }
 
 #[test]
@@ -315,11 +318,50 @@ fn the_planet_hides_and_is_hidden() {
     let hidden = draw(&balls(&[(behind, 0.2)], 0.5), &front(), SIZE);
     assert_eq!(hidden.get_pixel(160, 100), bare.get_pixel(160, 100));
     let shown = draw(&balls(&[(behind, 0.2), (before, 0.1)], 0.5), &front(), SIZE);
-    assert!(warmth(&shown, &front(), before) > warmth(&bare, &front(), before) + 10);
+    let (x, y) = pixel(&front(), before, SIZE);
+    assert_ne!(shown.get_pixel(x, y), bare.get_pixel(x, y));
     // The planet is larger than any point sprite can be, and its centre is outside of the picture.
     let beside = Camera { target: [1.5, 0.0, 0.0].into(), distance: 2.5, ..front() };
     let near = draw(&balls(&[], 0.5), &beside, (1280, 800));
     assert!(!background(near.get_pixel(10, 400)) && background(near.get_pixel(900, 400)));
+}
+
+#[test]
+fn rings_and_their_planet_shade_each_other_and_the_planet_has_an_atmosphere() {
+    // A dense thin ring between 1.4 and 1.8 radii of the planet.
+    let ring: Vec<([f32; 3], f32)> = (0..20_000)
+        .map(|nth| {
+            let (angle, radius) = (nth as f32 * 2.4, (0.49 + 0.32 * (nth % 997) as f32 / 997.0).sqrt());
+            ([radius * angle.cos(), radius * angle.sin(), 0.0], 0.004)
+        })
+        .collect();
+    let (with, without) = (draw(&balls(&ring, 0.5), &front(), SIZE), draw(&balls(&[], 0.5), &front(), SIZE));
+    let light = |picture: &RgbImage, place| {
+        let (x, y) = pixel(&front(), place, SIZE);
+        i32::from(brightness(picture.get_pixel(x, y)))
+    };
+    // The sun stands to the left, in front and above, so the shadow falls on the planet's lower half.
+    let (below, above) = ([-0.35, -0.34, -0.1], [-0.25, -0.34, 0.27]);
+    assert!(light(&with, below) + 40 < light(&without, below), "{}", light(&with, below));
+    assert!((light(&with, above) - light(&without, above)).abs() < 3);
+    let beside = |x: f32| light(&without, [x, 0.0, 0.0]);
+    assert!(beside(-0.53) > beside(-0.7) + 5, "{} {}", beside(-0.53), beside(-0.7));
+    assert!(beside(-0.53) > beside(0.53) + 5, "the atmosphere shines on the sun's side");
+}
+
+#[test]
+fn a_body_that_was_hit_flashes() {
+    let light = |bits: u32| {
+        let rows: Vec<_> = (0..40).map(|nth| ([9.0 * nth as f32, 0.0, 0.0], 0.1)).collect();
+        let mut points = balls(&rows, 0.0);
+        let radius = &mut points.positions[0][3];
+        *radius = f32::from_bits(radius.to_bits() | bits);
+        let picture = draw(&points, &front(), SIZE);
+        let (x, y) = pixel(&front(), [0.05, 0.0, 0.0], SIZE);
+        brightness(picture.get_pixel(x, y))
+    };
+    let [dark, fading, fresh] = [0, 7, 15].map(light);
+    assert!(fresh > fading + 10 && fading > dark + 10, "{dark} {fading} {fresh}");
 }
 
 #[test]
@@ -387,7 +429,14 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
     assert!(draw(&with(0.0), &camera, SIZE) == empty, "it is hidden");
     let lit = draw(&with(1.0), &camera, SIZE);
     let (x, y) = pixel(&camera, [0.5, 0.2, 0.0], SIZE);
-    assert!(brightness(lit.get_pixel(x, y)) > 150, "{:?}", lit.get_pixel(x, y));
+    assert!(brightness(lit.get_pixel(x, y)) > 110, "{:?}", lit.get_pixel(x, y));
+    let moving = Points { positions: vec![[0.5, 0.2, 0.01, 1.0]].into(), ..with(1.0) };
+    let streak = draw(&moving, &camera, SIZE);
+    let light = |x: f32| {
+        let (x, y) = pixel(&camera, [x, 0.2, 0.0], SIZE);
+        brightness(streak.get_pixel(x, y))
+    };
+    assert!(light(0.485) > 40 && light(0.485) > light(0.515) + 20, "{} {}", light(0.485), light(0.515));
     let (x, y) = pixel(&camera, [-0.75, -0.3, 0.0], SIZE);
     assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
 }
