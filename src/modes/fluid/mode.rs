@@ -2,7 +2,7 @@
 
 use super::carried::CARRIES;
 use super::grid::{CELL, GRID};
-use super::parameters::{Colour, Fluid};
+use super::parameters::{Colour, Field, Fluid};
 use super::simulation::FluidSimulation;
 use super::variants::{VARIANTS, auto_variant, steps_of_launch};
 use super::{check, reference};
@@ -82,8 +82,10 @@ impl Mode for Fluid {
         Err("Viscosity destroys information, so steps cannot be undone.")
     }
 
+    /// Describes the colours of tracers; `None` over a coloured field, where tracers are white.
     fn colour_scale(&self) -> Option<ColourScale> {
         match self.colour {
+            _ if self.field != Field::Walls => None,
             Colour::Speed => ColourScale::linear("Speed", "cells/step"),
             Colour::Vorticity => ColourScale::linear("Vorticity", "1/step"),
         }

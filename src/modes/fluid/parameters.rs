@@ -29,9 +29,9 @@ parameters! {
         /// Mass in each cell at the start. The force of the push is proportional to this mass.
         density: f32 = 0.1, "Density" [DENSITY, Log] effect(Reseed) advanced(true),
         // The number of tracers is a whole number.
-        /// Number of dots that move with the flow.
+        /// Number of streaks that move with the flow and point along it.
         tracers: f32 = 16_384.0, "Tracers" [0.0..=MAX_TRACERS as f32, Log] effect(Rebuild),
-        /// What the colour of a tracer shows.
+        /// What the colour of a tracer shows. Over a coloured field, tracers are white, and those with higher values are brighter.
         colour: Colour = Colour::Speed, "Colour" effect(View),
         /// What is drawn behind the tracers.
         field: Field = Field::Speed, "Field" effect(View),

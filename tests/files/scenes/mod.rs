@@ -200,6 +200,29 @@ fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
     assert_ne!(make(porous, 10_000, 1), make(porous, 10_000, 2));
 }
 
+/// Scene files of older versions do not set `whirls`, and start at rest as before.
+#[test]
+fn flows_start_at_rest_unless_their_scene_stirs_them() {
+    let info = modes::find("fluid").unwrap();
+    let fastest = |scene: &Scene| {
+        let params = &values(info, scene, &[]);
+        let bodies = scene.bodies.unwrap_or(10_000);
+        let flow = scene.generate(&Setup { bodies, seed: 1, params }).into_flow().unwrap();
+        let speeds = (0..flow.cells.len()).filter(|cell| !flow.walls.solid[*cell]).map(|cell| length(&flow.at(cell).1));
+        speeds.fold(0.0, f64::max)
+    };
+    for scene in info.scenes.iter().filter(|scene| scene.name != "porous") {
+        // Below 0.3 of the speed of sound, where the method is accurate.
+        let speed = fastest(scene);
+        assert!((0.03..0.17).contains(&speed), "{}: {speed}", scene.name);
+    }
+    for generator in ["cylinder", "step", "porous", "channel", "box", "divided-box"] {
+        let text = format!("mode = \"fluid\"\ngenerator = \"{generator}\"\n");
+        let old = gravitile::scene::file::parse("old", &text).unwrap().scene;
+        assert_eq!(fastest(&old), 0.0, "{generator}");
+    }
+}
+
 fn length(v: &[f64]) -> f64 {
     v.iter().map(|c| c * c).sum::<f64>().sqrt()
 }

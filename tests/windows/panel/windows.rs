@@ -389,6 +389,22 @@ fn a_fluid_is_told_by_its_own_names() {
     }
 }
 
+/// The keys T and C act only in modes whose scenes are not flat; elsewhere, a message says why.
+#[test]
+fn a_flat_scene_does_not_rotate() {
+    for key in [Key::T, Key::C] {
+        let mut window = open(&modes::fluid::INFO);
+        press(&mut window, key);
+        let look = &window.state().look;
+        assert!(!look.turn && !look.follow);
+        assert!(window.query_by_label_contains("A flow is flat, so the camera does not rotate.").is_some());
+        press(&mut window, Key::M);
+        press(&mut window, key);
+        let look = &window.state().look;
+        assert_eq!([look.turn, look.follow], [key == Key::T, key == Key::C]);
+    }
+}
+
 #[test]
 fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
     let mut window = open(&modes::fluid::INFO);
