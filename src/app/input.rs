@@ -156,7 +156,9 @@ impl Mouse {
 
     fn drag_of_camera(&self, button: MouseButton, tool: DragTool) -> Option<Drag> {
         match button {
-            MouseButton::Left if !self.shift && tool != DragTool::Pan => Some(Drag::Camera(button, rig::Drag::Orbit)),
+            MouseButton::Left if !self.shift && tool != DragTool::Pan => {
+                Some(Drag::Camera(button, rig::Drag::Orbit))
+            }
             MouseButton::Left | MouseButton::Right | MouseButton::Middle => {
                 Some(Drag::Camera(button, rig::Drag::Pan))
             }
@@ -256,7 +258,11 @@ mod tests {
             fixture.button(MouseButton::Left, ElementState::Pressed, tool);
             fixture.move_to(80.0, 60.0);
             let after = &fixture.rig.camera;
-            assert_eq!((after.yaw != before.yaw, after.target != before.target), (rotates, !rotates), "{tool:?}");
+            assert_eq!(
+                (after.yaw != before.yaw, after.target != before.target),
+                (rotates, !rotates),
+                "{tool:?}"
+            );
         }
     }
 

@@ -44,8 +44,7 @@ impl Spheres {
         let failed = || graphics("allocate the planet's vertex buffers");
         let planet = (body.map_err(failed())?, value.map_err(failed())?);
         let format = UncompressedFloatFormat::F32;
-        let rings =
-            Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, ZONES as u32, 1);
+        let rings = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, ZONES as u32, 1);
         Ok(Self {
             rocks: source.compile(context)?,
             planets: source.compile_with(context, "#define PLANET\n")?,

@@ -31,7 +31,8 @@ impl Streaks {
 
     /// Determines the typical speed of the tracers. A tracer of this speed gets a streak of the nominal length.
     pub(super) fn measure(&mut self, tracers: &[[f32; 4]]) {
-        self.typical_speed = percentile(tracers, |[_, _, u, w]| if w == 0.0 { 0.0 } else { u.hypot(w - 1.0) });
+        self.typical_speed =
+            percentile(tracers, |[_, _, u, w]| if w == 0.0 { 0.0 } else { u.hypot(w - 1.0) });
     }
 
     /// Adds the light of the tracers to `surface`, in shades of white if `is_neutral` is set, otherwise in the colours of

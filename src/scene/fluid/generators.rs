@@ -85,9 +85,7 @@ fn scattered(
 fn closed_box(setup: &Setup, arguments: &Arguments) -> State {
     let (nx, ny) = sides(setup, 1);
     let walls = Walls::new(nx, ny, 10.0, |x, y| is_side(x, nx) || is_side(y, ny));
-    stirred((setup, arguments), walls, |strength, walls| {
-        scattered(setup, (strength, walls), vec![0, nx - 1])
-    })
+    stirred((setup, arguments), walls, |strength, walls| scattered(setup, (strength, walls), vec![0, nx - 1]))
 }
 
 fn divided_box(setup: &Setup, arguments: &Arguments) -> State {
@@ -102,9 +100,7 @@ fn divided_box(setup: &Setup, arguments: &Arguments) -> State {
 fn channel(setup: &Setup, arguments: &Arguments) -> State {
     let (nx, ny) = sides(setup, 3);
     let walls = Walls::new(nx, ny, (ny - 2) as f32, |_, y| is_side(y, ny));
-    stirred((setup, arguments), walls, |strength, walls| {
-        scattered(setup, (strength, walls), vec![0, nx - 1])
-    })
+    stirred((setup, arguments), walls, |strength, walls| scattered(setup, (strength, walls), vec![0, nx - 1]))
 }
 
 /// Makes a cylinder in a stream that is periodic in both directions. The nearest periodic copy is twelve diameters away
@@ -119,8 +115,7 @@ fn cylinder(setup: &Setup, arguments: &Arguments) -> State {
         dx * dx + dy * dy < d * d / 4.0
     });
     stirred((setup, arguments), walls, |strength, _| {
-        let street =
-            Street::new([cx, cy].map(f64::from), f64::from(d), nx as f64, (inlet(setup), strength));
+        let street = Street::new([cx, cy].map(f64::from), f64::from(d), nx as f64, (inlet(setup), strength));
         Box::new(move |x, y| street.stream(x, y))
     })
 }
@@ -142,7 +137,8 @@ fn backward_step(setup: &Setup, arguments: &Arguments) -> State {
         Box::new(move |x, y| {
             let above = (y - middle) / wide;
             let stream = 0.5 * speed * wide * (above + (1.0 + above * above).sqrt());
-            let free = smooth((x - edge) / apart) * smooth(y / (0.3 * high)) * smooth((high - y) / (0.3 * high));
+            let free =
+                smooth((x - edge) / apart) * smooth(y / (0.3 * high)) * smooth((high - y) / (0.3 * high));
             stream + free * whirls.iter().map(|whirl| whirl.stream(x, y)).sum::<f64>()
         })
     })

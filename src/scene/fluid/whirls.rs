@@ -74,10 +74,11 @@ impl Street {
         let inside = (self.diameter / 2.0).powi(2) / (dx * dx + dy * dy).max(1e-9);
         let near = (1.0 - inside).max(0.0).powi(2);
         // Vortices of the upper row turn clockwise, those of the lower row counterclockwise.
-        let quotient = self.vortices.as_chunks().0.iter().fold(1.0, |product, [upper, lower]: &[[f64; 3]; 2]| {
-            let term = |[vx, vy, core]: [f64; 3]| (x - vx).powi(2) + (y - vy).powi(2) + core;
-            product * term(*upper) / term(*lower)
-        });
+        let quotient =
+            self.vortices.as_chunks().0.iter().fold(1.0, |product, [upper, lower]: &[[f64; 3]; 2]| {
+                let term = |[vx, vy, core]: [f64; 3]| (x - vx).powi(2) + (y - vy).powi(2) + core;
+                product * term(*upper) / term(*lower)
+            });
         let circulation = self.strength * Self::CIRCULATION * self.speed * self.diameter;
         near * (self.speed * dy + circulation / (4.0 * PI) * libm::log(quotient))
     }
@@ -135,7 +136,8 @@ mod tests {
         let street = Street::new([50.0, 40.0], 10.0, 300.0, (0.04, 1.0));
         let curl = |x: f64, y: f64| {
             let sides = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
-            4.0 * street.stream(x, y) - sides.map(|[dx, dy]| street.stream(x + dx, y + dy)).iter().sum::<f64>()
+            4.0 * street.stream(x, y)
+                - sides.map(|[dx, dy]| street.stream(x + dx, y + dy)).iter().sum::<f64>()
         };
         assert!(street.vortices.len() >= 8 && street.vortices.len().is_multiple_of(2));
         for (nth, [x, y, _]) in street.vortices.iter().enumerate() {

@@ -208,7 +208,9 @@ fn flows_start_at_rest_unless_their_scene_stirs_them() {
         let params = &values(info, scene, &[]);
         let bodies = scene.bodies.unwrap_or(10_000);
         let flow = scene.generate(&Setup { bodies, seed: 1, params }).into_flow().unwrap();
-        let speeds = (0..flow.cells.len()).filter(|cell| !flow.walls.solid[*cell]).map(|cell| length(&flow.at(cell).1));
+        let speeds = (0..flow.cells.len())
+            .filter(|cell| !flow.walls.solid[*cell])
+            .map(|cell| length(&flow.at(cell).1));
         speeds.fold(0.0, f64::max)
     };
     for scene in info.scenes.iter().filter(|scene| scene.name != "porous") {
