@@ -506,7 +506,7 @@ fn what_a_mode_tells_of_each_step_is_kept() {
     let frame = watched.frame_where(|frame| frame.stats.step >= 100);
     let series = &frame.stats.series;
     assert!(series.len() >= 90 && series.is_sorted_by(|a, b| a[0] < b[0]), "{series:?}");
-    assert!(series.is_sorted_by(|a, b| a[1] < b[1]), "it is pushed from rest: {series:?}");
+    assert!(series[..10].is_sorted_by(|a, b| a[1] < b[1]), "it is pushed from rest: {series:?}");
     let mut alone = engine(fluid("porous", &[]));
     alone.run(10, |_| ()).unwrap();
     let first: Vec<f64> = series[..10].iter().map(|[_, value]| *value).collect();

@@ -10,14 +10,26 @@ use crate::base::flow::{DIRECTIONS, WEIGHTS};
 use crate::base::{Flow, SPEEDS};
 use crate::scene::random::Random;
 
+/// Largest speed at the start, in cells per step: a quarter of the speed of sound, so that the fluid is hardly compressed.
+const FASTEST: f64 = 0.145;
+
 /// Sets the fluid in motion: each free cell gets the equilibrium populations of the velocity that follows from the
-/// stream function `stream` of a point (x, y), in cells from the lower left corner.
+/// stream function `stream` of a point (x, y), in cells from the lower left corner. If the flow would be faster than
+/// [`FASTEST`], slows all of it down.
 pub(super) fn set_in_motion(flow: &mut Flow, stream: impl Fn(f64, f64) -> f64) {
-    let (nx, ny, row) = (flow.walls.nx, flow.walls.ny, flow.walls.nx + 1);
-    let corners: Vec<f64> = (0..row * (ny + 1)).map(|i| stream((i % row) as f64, (i / row) as f64)).collect();
-    for (i, cell) in flow.cells.iter_mut().enumerate().filter(|(i, _)| !flow.walls.solid[*i]) {
+    let Flow { walls, rest, cells, .. } = flow;
+    let (nx, row) = (walls.nx, walls.nx + 1);
+    let corners: Vec<f64> =
+        (0..row * (walls.ny + 1)).map(|i| stream((i % row) as f64, (i / row) as f64)).collect();
+    let velocity = |i: usize| {
         let [a, b, c, d] = [0, 1, row, row + 1].map(|corner| corners[i / nx * row + i % nx + corner]);
-        *cell = moving(flow.rest, [(c + d - a - b) / 2.0, (a + c - b - d) / 2.0]);
+        [(c + d - a - b) / 2.0, (a + c - b - d) / 2.0]
+    };
+    let free = || (0..walls.cells()).filter(|i| !walls.solid[*i]);
+    let fastest = free().map(|i| velocity(i).iter().map(|u| u * u).sum::<f64>()).fold(0.0, f64::max).sqrt();
+    let slower = (FASTEST / fastest).min(1.0);
+    for i in free() {
+        cells[i] = moving(*rest, velocity(i).map(|u| slower * u));
     }
 }
 
@@ -62,7 +74,7 @@ impl Street {
         let pairs = ((end - centre[0]) / (2.0 * Self::APART * diameter)).max(0.0) as usize;
         let vortex = |nth: usize| {
             let along = Self::FIRST + Self::APART * nth as f64;
-            let side = if nth % 2 == 0 { Self::ASIDE } else { -Self::ASIDE };
+            let side = if nth.is_multiple_of(2) { Self::ASIDE } else { -Self::ASIDE };
             let core = diameter * diameter * (0.16 + 0.02 * along);
             [centre[0] + diameter * along, centre[1] + diameter * side, core]
         };
@@ -132,6 +144,13 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_would_be_too_fast_is_slower() {
+        let mut flow = Flow::at_rest(Walls::new(8, 6, 1.0, |_, _| false), 1.0, 0);
+        set_in_motion(&mut flow, |_, y| 0.3 * y);
+        assert!((flow.at(0).1[0] - FASTEST).abs() < 1e-6, "{:?}", flow.at(0));
+    }
+
+    #[test]
     fn a_street_turns_in_alternating_directions_and_rests_at_the_cylinder() {
         let street = Street::new([50.0, 40.0], 10.0, 300.0, (0.04, 1.0));
         let curl = |x: f64, y: f64| {
@@ -141,7 +160,7 @@ mod tests {
         };
         assert!(street.vortices.len() >= 8 && street.vortices.len().is_multiple_of(2));
         for (nth, [x, y, _]) in street.vortices.iter().enumerate() {
-            assert_eq!(curl(*x, *y) < 0.0, nth % 2 == 0, "{nth}: {}", curl(*x, *y));
+            assert_eq!(curl(*x, *y) < 0.0, nth.is_multiple_of(2), "{nth}: {}", curl(*x, *y));
         }
         let slip = (street.stream(50.0, 45.01) - street.stream(50.0, 45.0)) / 0.01;
         assert!(slip.abs() < 0.05 * 0.04, "{slip}");
