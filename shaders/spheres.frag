@@ -89,7 +89,8 @@ vec3 shaded(vec3 normal, vec3 to_eye, vec3 place, float size) {
     vec3 bumpy = normalize(normal - rough * (tilt - normal * dot(tilt, normal)));
     float patches = 1.0 + 2.0 * rough * (slopes.x * slopes.y + slopes.z);
     vec3 lit = SUNLIGHT * (facing(bumpy) * past_planet(place)) + ambient(bumpy);
-    return tint.rgb * patches * lit + FLASH * grain.w;
+    float glow = grain.w * (0.25 + 0.75 * max(dot(bumpy, to_eye), 0.0));
+    return tint.rgb * patches * lit + FLASH * glow;
 }
 #endif
 
