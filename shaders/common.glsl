@@ -10,7 +10,7 @@ float light_share(float value) {
     return value >= KNOWN_BELOW ? 0.03 : 1.0;
 }
 
-// Values from here on stand for a colour: 2^103 * (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
+// Values of at least LOWEST_COLOUR encode a colour: 2^103 * (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
 const float LOWEST_COLOUR = 8.50705917e37;
 const float COLOUR_UNIT = 9.86076132e-32;  // 2^-103
 

@@ -44,7 +44,7 @@ impl Viewer {
                 Action::Deselect => self.select(None),
                 Action::Follow(body) => {
                     self.select(Some(body));
-                    self.tools.follows_next = Some(body);
+                    self.tools.follows_next = Some(body).filter(|_| !self.must_wait());
                 }
                 Action::CancelGesture => self.cancel_gesture(),
                 Action::FrameAll => self.frame_all(false),
@@ -110,6 +110,7 @@ impl Viewer {
             return;
         }
         self.tools.settings.follows &= body.is_some();
+        self.tools.follows_next = None;
         self.sim.send(Command::Select(body));
         let text = body.map_or_else(|| "none".to_owned(), |body| body.to_string());
         self.recorder.note(format!("select={text}"), &self.sim.shown);

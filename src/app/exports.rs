@@ -17,7 +17,7 @@ use crate::view::RawPicture;
 /// Maximum number of film pictures waiting to be written.
 const MAX_WAITING: usize = 2;
 
-/// A drawn picture, and what is written over it.
+/// A rendered picture, and the captions to draw over it.
 pub(super) struct Shot {
     pub picture: RawPicture,
     pub captions: Captions,

@@ -1,4 +1,4 @@
-//! The named bodies, whose names and orbits the picture shows.
+//! Selects the named bodies whose names and orbits are drawn over the picture.
 
 use glam::Vec3;
 
@@ -11,7 +11,7 @@ use crate::view::Camera;
 
 /// Maximum number of named bodies in view whose names are shown.
 const SHOWN: usize = 12;
-/// Maximum number of named bodies that are considered; the heaviest are taken.
+/// Maximum number of named bodies, heaviest first, that are considered for display.
 const CONSIDERED: usize = 4096;
 
 /// The named bodies, the heaviest first.
@@ -23,8 +23,8 @@ pub(crate) struct NamedBodies {
 }
 
 impl NamedBodies {
-    /// Returns what is written and drawn over a picture with this `aspect` of the bodies in `points`. The look says which
-    /// captions there are.
+    /// Returns the captions (names, orbits and date) for a picture of `points` with this aspect ratio. The look selects
+    /// which captions are shown.
     pub(crate) fn captions(
         &mut self,
         (look, scene): (&Look, &Scene),
@@ -32,8 +32,9 @@ impl NamedBodies {
         points: &Points,
         stats: &Stats,
     ) -> Captions {
+        let date = scene.units.date(stats.time).filter(|_| look.labels).map(|date| date.to_string());
         if stats.names.is_empty() {
-            return Captions::default();
+            return Captions { date, ..Captions::default() };
         }
         self.update(points, stats);
         let selected = stats.selected.map(|selected| selected.body);
@@ -46,12 +47,7 @@ impl NamedBodies {
             Origin::Orbits(orbits) if look.orbits => self.orbits((orbits, scene), view.0, points, stats),
             _ => Vec::new(),
         };
-        let date = scene.units.date(stats.time).filter(|_| look.labels);
-        Captions {
-            names: in_view.into_iter().filter_map(caption).collect(),
-            orbits,
-            date: date.map(|date| date.to_string()),
-        }
+        Captions { names: in_view.into_iter().filter_map(caption).collect(), orbits, date }
     }
 
     /// Returns the heaviest named bodies in a picture with this `aspect`, and their positions in picture heights from its

@@ -51,7 +51,7 @@ pub(super) struct Tools {
     pub settings: ToolSettings,
     /// Radius of the brush in scene units; `None` while the brush is off.
     pub brush: Option<f32>,
-    /// Body that the camera follows as soon as a frame arrives in which it is selected.
+    /// Body that the camera follows once a frame reports this body as selected.
     pub follows_next: Option<usize>,
     pub named: NamedBodies,
     /// The launch that the user is aiming, if any.

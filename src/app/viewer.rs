@@ -198,7 +198,7 @@ impl Viewer {
         let view = (camera, self.screen.window.aspect());
         let scene = &self.sim.config.start;
         markers.captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
-        let sees_bodies = camera.sees_any(points, view.1);
+        let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
@@ -262,6 +262,7 @@ impl Viewer {
             self.tools.follow_when_selected(&self.sim.shown);
             if is_other_scene {
                 self.cancel_gesture();
+                self.tools.follows_next = None;
             }
             self.tools.bodies_changed(self.sim.scene().1);
         }

@@ -10,11 +10,13 @@ use super::rig::{FollowTarget, Rig};
 use crate::base::{Partial, Points, SceneCamera};
 use crate::scene::Scene;
 use crate::session::{Frame, Stats};
-use crate::view::{self, Camera};
+use crate::view::{self, Camera, Lookout};
 
 #[derive(Default)]
 pub(super) struct Viewpoint {
     pub rig: Rig,
+    /// Watches whether bodies are in view.
+    pub lookout: Lookout,
     /// Centre of mass of the shown bodies, while the camera follows the centre of mass.
     centre: Option<Vec3>,
     /// Camera of an opened snapshot, until the snapshot's first frame is shown.

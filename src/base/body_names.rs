@@ -44,6 +44,14 @@ impl BodyNames {
         (0..count).map(|body| self.get(body).unwrap_or_default().to_owned()).collect()
     }
 
+    /// Returns the names of the first `count` bodies.
+    pub fn of_first(mut self, count: usize) -> Self {
+        if !self.fit(count) {
+            Arc::make_mut(&mut self.0).split_off(&count);
+        }
+        self
+    }
+
     /// Returns whether all named bodies have an index below `count`.
     pub fn fit(&self, count: usize) -> bool {
         self.0.last_key_value().is_none_or(|(last, _)| *last < count)

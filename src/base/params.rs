@@ -42,12 +42,12 @@ pub struct Info {
     pub unit: &'static str,
     /// Effect of changing the value.
     pub effect: ChangeEffect,
-    /// Whether the panel lists the parameter under "More", because few users need it.
+    /// Whether the panel lists the parameter in a collapsed part, because few users need it.
     pub advanced: bool,
 }
 
 impl Info {
-    /// Describes a parameter for all users, without a unit and with the effect [`ChangeEffect::Live`].
+    /// Describes a parameter that is always listed, has no unit, and has the effect [`ChangeEffect::Live`].
     pub const fn new(key: &'static str, label: &'static str, help: &'static str) -> Self {
         Self { key, label, help, unit: "", effect: ChangeEffect::Live, advanced: false }
     }
@@ -62,7 +62,7 @@ impl Info {
         Self { effect, ..self }
     }
 
-    /// Sets whether the panel lists the parameter under "More".
+    /// Sets whether the panel lists the parameter in a collapsed part.
     pub const fn advanced(self, advanced: bool) -> Self {
         Self { advanced, ..self }
     }
@@ -234,7 +234,7 @@ impl serde::Serialize for ParamValue {
     }
 }
 
-/// Returns the descriptions of all parameters, in the order in which [`Params::visit`] visits them. No value changes.
+/// Returns the descriptions of all parameters, in the order in which [`Params::visit`] visits them. All values stay as they are.
 pub fn infos(params: &mut (impl Params + ?Sized)) -> Vec<Info> {
     struct Infos(Vec<Info>);
     impl Visitor for Infos {

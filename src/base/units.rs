@@ -1,4 +1,4 @@
-//! Units of a scene: what a length, a time and a mass of 1 stand for, and the date on which the scene starts.
+//! Units of length, time and mass of a scene, and the date on which the scene starts.
 
 use crate::base::error::Plain;
 use crate::base::format;
@@ -38,7 +38,7 @@ const YEAR: f64 = 365.25 * DAY;
 /// Size of a scene unit, such as 58.13 days.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
-    /// Number of the named units in one scene unit.
+    /// Size of one scene unit, measured in the unit `name`.
     pub size: f64,
     /// Name of the unit, such as `AU`.
     pub name: String,

@@ -115,6 +115,8 @@ impl Engine {
         let energy = f64::from(body.mass) * (0.5 * speed2 + field.potential);
         let others = positions.iter().enumerate().filter(|(other, x)| *other != body.body && x[3] > 0.0);
         let heaviest = others.max_by(|(_, a), (_, b)| a[3].total_cmp(&b[3]));
+        // Among bodies of similar mass, the heaviest one says nothing about the place of the others.
+        let heaviest = heaviest.filter(|(_, x)| x[3] > 2.0 * body.mass);
         let distance = |x: &[f32; 4]| glam::Vec3::new(x[0], x[1], x[2]).as_dvec3().distance(at);
         let heaviest = heaviest.map(|(other, x)| (other, distance(x)));
         SelectedBody { acceleration: field.acceleration.into(), heaviest, energy, ..body }

@@ -68,7 +68,7 @@ impl SceneState {
     pub(super) fn begin(config: Config, resolved: Resolved, generation: u64) -> Self {
         let clock = Clock { generation, ..Clock::default() };
         let state = seed(&config, resolved.bodies);
-        let names = config.start.names.clone();
+        let names = config.start.names.clone().of_first(resolved.bodies);
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false, names }
     }
 

@@ -151,7 +151,7 @@ impl<'a> Carries<'a> {
     }
 }
 
-/// How to read the values that the colours of bodies show, for a legend.
+/// Quantity, unit and scale that the colours of bodies represent, for the legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColourScale {
     /// Name of the quantity, as in the panel.
@@ -163,12 +163,12 @@ pub struct ColourScale {
 }
 
 impl ColourScale {
-    /// Describes values that are the quantity itself.
+    /// Describes a linear scale: the values are the quantity itself.
     pub(super) const fn linear(name: &'static str, unit: &'static str) -> Option<Self> {
         Some(Self { name, unit, is_log: false })
     }
 
-    /// Describes values that are decimal logarithms of the quantity, which has scene units.
+    /// Describes a logarithmic scale: the values are decimal logarithms of the quantity, in scene units.
     pub(super) const fn log(name: &'static str) -> Option<Self> {
         Some(Self { name, unit: "", is_log: true })
     }

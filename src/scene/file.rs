@@ -166,7 +166,10 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         return Err(wrong(format!("count must be {fixed}, the number of bodies or cells in this file")));
     }
     if fixed.is_some_and(|fixed| !names.fit(fixed)) {
-        return Err(wrong("names lists more names than there are bodies"));
+        return Err(wrong("`names` has more entries than the scene has bodies"));
+    }
+    if mode == "fluid" && !names.is_empty() {
+        return Err(wrong("names applies only to scenes with bodies"));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
         return Err(wrong("length applies only to walls; remove length or add walls"));

@@ -7,7 +7,7 @@ const HEAVIEST: usize = 32;
 /// Largest number of bodies that are examined if none of them has most of the mass. In larger systems, near pairs are
 /// chance encounters, which the usual softening length smooths on purpose.
 const FEW: usize = 64;
-/// Distance of the closest pair, in softening lengths. At this distance, softening weakens gravity by 0.06 %.
+/// Ratio of the smallest distance between two bodies to the softening length. At this distance, softening weakens gravity by 0.06 %.
 const SHARE: f32 = 50.0;
 /// Shortest softening length that gravity mode accepts.
 const SHORTEST: f32 = 1e-5;

@@ -23,7 +23,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     // The user's changes are relative to the look of the scene.
     let default = config.start.look.complete();
     section(ui, "Picture", |ui| {
-        let help = "Reset every setting of the picture and the window to the scene's value";
+        let help = "Reset the picture to the scene's look, and theme and text size to their defaults";
         if enabled_button(ui, out, ("reset picture", "↺ Reset picture", help), *look != default) {
             *look = default.clone();
         }
@@ -55,7 +55,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         shows: |info| !info.advanced,
     });
     let help = "Glow, stars, grid, tree cells and camera motion; theme and text size of the window";
-    more(ui, out, ("more picture", help), look, |ui, out, look| {
+    more(ui, out, ("more picture", "More picture settings", help), look, |ui, out, look| {
         let limit = stats.cells.and_then(|counts| limit(look, &counts));
         let note = limit.as_ref().map(|text| ("cells_depth", &**text));
         look.visit(&mut Fields { ui, out, defaults: &defaults, disabled, note, shows: |info| info.advanced });

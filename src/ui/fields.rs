@@ -22,7 +22,7 @@ pub(super) struct Fields<'a> {
     pub disabled: (&'a [&'a str], &'a str),
     /// Key of a numeric parameter, and a note to show below its row.
     pub note: Option<(&'a str, &'a str)>,
-    /// Which parameters to show.
+    /// Returns whether to show a parameter.
     pub shows: fn(&Info) -> bool,
 }
 
@@ -61,7 +61,7 @@ impl Visitor for Fields<'_> {
             if options.len() > MOST_CHIPS {
                 let texts = options.iter().map(|opt| (opt.name, opt.help));
                 let shown = (options[*index].name, *index);
-                *index = list(ui, out, (info.key, label, help), shown, texts).unwrap_or(*index);
+                *index = list(ui, out, (info.key, (info.label, label), help), shown, texts).unwrap_or(*index);
                 return;
             }
             let chip = |(i, opt): (usize, &&'static Opt)| Chip::new(opt.name, opt.help, i == *index);

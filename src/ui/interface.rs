@@ -142,7 +142,7 @@ impl Ui {
         };
         self.brush.show_outline(ctx, model);
         tools::show_markers(ctx, model);
-        // Beside the panel of a small window there is no room for anything over the picture.
+        // While the panel is open in a small window, the picture is too narrow for overlays.
         if self.panel && ctx.available_rect().width() < overlay::NARROWEST {
             self.fold.tools = None;
             return body_card::show(ctx, model, out);

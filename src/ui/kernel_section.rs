@@ -66,7 +66,7 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let help = "Version of the kernel. All versions compute the same step in different ways; slowest first";
     auto_row(ui, out, ("variant", "Variant", help), &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
-        // The notes of most variants have two lines: choosing another variant must not move the controls below.
+        // Two lines are reserved for the note, so that choosing another variant does not move the controls below.
         let top = ui.cursor().top();
         note(ui, variant.summary);
         let missing = 2.0 * ui.text_style_height(&egui::TextStyle::Small) - (ui.cursor().top() - top);

@@ -29,7 +29,7 @@ const ORBIT: f32 = 0.32;
 /// Places of a name relative to its body, as the direction from the body to the middle of the name. The first is preferred.
 const SIDES: [Vec2; 4] = [Vec2::RIGHT, Vec2::LEFT, Vec2::UP, Vec2::DOWN];
 
-/// What is written and drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y
+/// Names, orbits and date that are drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y
 /// pointing down.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Captions {
@@ -57,7 +57,7 @@ pub struct Caption {
 /// Places the names in successive pictures. Each name keeps its side of the body as long as there is room.
 #[derive(Debug, Default)]
 pub struct Labels {
-    /// Index in [`SIDES`] of the side on which each body was named last.
+    /// For each body, the index in [`SIDES`] of the side where its name was last placed.
     sides: HashMap<usize, usize>,
 }
 

@@ -323,7 +323,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(SampleErrors { p99: Some(p99), max, .. }) = stats.errors {
         let [p99, max] = [p99, max].map(|error| accuracy::text(Some(error)));
-        rows.push(row("99 % below · largest", format!("{p99} · {max}"), mode.info().error.1));
+        rows.push(row("99th percentile · largest", format!("{p99} · {max}"), mode.info().error.1));
     }
     if mode.conserves_energy() {
         let drift = stats.energy_drift.map_or(UNKNOWN.to_owned(), |drift| format!("{drift:+.2e}"));
@@ -362,7 +362,7 @@ fn legend(ui: &mut egui::Ui, model: &Model) {
     let unit = if unit.is_empty() { "scene units" } else { unit };
     let scale = if is_log { ", on a logarithmic scale" } else { "" };
     let help = format!(
-        "What colours show: {} in {unit}{scale}. Values beyond the two ends have the colours of the ends.",
+        "Colours show {} in {unit}{scale}. Values outside the range have the colour of the nearer end.",
         name.to_lowercase()
     );
     colour_scale(ui, model.look.palette, (name, ends), &help);

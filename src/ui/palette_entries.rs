@@ -123,7 +123,7 @@ fn followed(typed: &str, names: &BodyNames) -> impl Iterator<Item = Entry> {
     fitting.map(|(body, name)| Entry::new(format!("Follow {name}"), Action::Follow(body)))
 }
 
-/// Returns all other entries of the command palette, unfiltered.
+/// Returns all entries of the command palette except those that follow a named body, unfiltered.
 fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let controls = CONTROLS.iter().map(|control| Entry {
         text: control.help.to_owned(),

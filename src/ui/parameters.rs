@@ -23,7 +23,7 @@ pub(super) fn show(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) 
     more(
         ui,
         out,
-        ("more parameters", "Parameters that few users need"),
+        ("more parameters", "More parameters", "Parameters that few users need"),
         &mut *config.mode,
         |ui, out, mode| {
             let shows = |info: &Info| info.advanced && info.effect != View;
@@ -32,15 +32,15 @@ pub(super) fn show(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) 
     );
 }
 
-/// Shows the collapsible part "More" of a section, which contains the advanced parameters among `params`.
+/// Shows the collapsible part `title` of a section, which contains the advanced parameters among `params`.
 pub(super) fn more<P: Params + ?Sized>(
     ui: &mut egui::Ui,
     out: &mut Collector,
-    (key, help): (&str, &str),
+    (key, title, help): (&str, &str, &str),
     params: &mut P,
     add: impl FnOnce(&mut egui::Ui, &mut Collector, &mut P),
 ) {
     let is_target = |key| params::infos(params).iter().any(|info| info.advanced && info.key == key);
     let unfolds = jump::target(ui.ctx()).is_some_and(is_target);
-    folded(ui, out, (key, "More", help), unfolds, |ui, out| add(ui, out, params));
+    folded(ui, out, (key, title, help), unfolds, |ui, out| add(ui, out, params));
 }

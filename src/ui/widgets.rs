@@ -229,7 +229,7 @@ pub(super) fn auto_row<T: Copy + PartialEq>(
 pub(super) fn list<'a>(
     ui: &mut egui::Ui,
     out: &mut Collector,
-    (key, label, help): (&str, &Response, &str),
+    (key, label, help): (&str, (&str, &Response), &str),
     (shown, selected): (&str, usize),
     options: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Option<usize> {
@@ -238,14 +238,19 @@ pub(super) fn list<'a>(
         ComboBox::from_id_salt(key).selected_text(shown).width(theme::LIST_WIDTH).height(theme::LIST_HEIGHT);
     let list = list.show_ui(ui, |ui| {
         for (nth, (name, help)) in options.into_iter().enumerate() {
-            let option = ui.selectable_label(nth == selected, name).on_hover_text(help);
+            let option = ui.selectable_label(nth == selected, name);
+            let spoken = || format!("{}: {name}", label.0);
+            option.widget_info(|| {
+                WidgetInfo::selected(WidgetType::RadioButton, true, nth == selected, spoken())
+            });
+            let option = option.on_hover_text(help);
             out.record(format_args!("{key} {name}"), &option);
             if option.clicked() {
                 clicked = Some(nth);
             }
         }
     });
-    let list = with_help(list.response.labelled_by(label.id), help);
+    let list = with_help(list.response.labelled_by(label.1.id), help);
     out.record(key, &list);
     jump::reveal(key, &list);
     clicked
@@ -253,7 +258,7 @@ pub(super) fn list<'a>(
 
 /// Shows a row with a drop-down list of `auto` and `options` (value, name, tooltip). Stores the choice in `chosen`, where
 /// `None` means `auto`, which currently resolves to `in_use`.
-pub(super) fn auto_list<T: Copy + PartialEq>(
+pub(super) fn auto_list<T: Copy + PartialEq + ToString>(
     ui: &mut egui::Ui,
     out: &mut Collector,
     (key, label, help): (&str, &str, &str),
@@ -262,8 +267,8 @@ pub(super) fn auto_list<T: Copy + PartialEq>(
 ) {
     let place = |value: T| options.iter().position(|option| option.0 == value);
     let selected = chosen.and_then(place);
-    let shown = match (selected, place(in_use)) {
-        (Some(nth), _) => options[nth].1.clone(),
+    let shown = match (*chosen, place(in_use)) {
+        (Some(value), _) => selected.map_or_else(|| value.to_string(), |nth| options[nth].1.clone()),
         (None, Some(nth)) => format!("auto ({})", options[nth].1),
         (None, None) => "auto".to_owned(),
     };
@@ -271,7 +276,7 @@ pub(super) fn auto_list<T: Copy + PartialEq>(
     let all = std::iter::once(("auto", "Let the program choose")).chain(all);
     let mut clicked = None;
     let name = row(ui, label, help, |ui, name| {
-        clicked = list(ui, out, (key, name, help), (&shown, selected.map_or(0, |nth| nth + 1)), all);
+        clicked = list(ui, out, (key, (label, name), help), (&shown, selected.map_or(0, |nth| nth + 1)), all);
     });
     let clicked = if name.double_clicked() { Some(0) } else { clicked };
     if let Some(nth) = clicked {

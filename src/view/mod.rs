@@ -30,4 +30,5 @@ pub use self::framing::middle;
 pub use self::layer::Layer;
 pub use self::offscreen::{Canvas, RawPicture};
 pub use self::opengl::{BACKGROUND, is_software};
+pub use self::pick::Lookout;
 pub use self::renderer::View;

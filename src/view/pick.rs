@@ -7,8 +7,44 @@ use crate::base::{Points, Shape};
 
 /// Maximum distance between a click and the body that it selects, in viewport heights.
 const REACH: f32 = 0.03;
-/// Maximum number of bodies that [`Camera::sees_any`] looks at.
+/// Maximum number of bodies that [`Lookout::sees_any`] looks at in one call.
 const SEARCHED: usize = 16_384;
+
+/// Searches for bodies in view, a part of the bodies at a time, so that a search among millions does not delay a frame.
+#[derive(Debug, Default)]
+pub struct Lookout {
+    /// Index of the body at which the search continues.
+    next: usize,
+    /// Number of bodies since the last one that was in view.
+    unseen: usize,
+}
+
+impl Lookout {
+    /// Continues the search with at most [`SEARCHED`] bodies. Returns false once it has passed all bodies and found none in
+    /// the picture, which is `aspect` times as wide as high. A flow always counts as visible.
+    pub fn sees_any(&mut self, camera: &Camera, aspect: f32, points: &Points) -> bool {
+        let count = points.positions.len();
+        if count == 0 || matches!(points.shape, Shape::Tracers { .. }) {
+            *self = Self::default();
+            return true;
+        }
+        let project = camera.projector();
+        let is_seen = |body: &usize| {
+            let [x, y, z, _] = points.positions[*body];
+            let at = project(Vec3::new(x, y, z)).filter(|_| points.values[*body] != Points::QUARANTINED);
+            at.is_some_and(|([x, y], _)| x.abs() < 0.5 * aspect && y.abs() < 0.5)
+        };
+        let searched = SEARCHED.min(count);
+        let found = (0..searched).map(|nth| (self.next + nth) % count).find(is_seen);
+        *self = match found {
+            Some(body) => Self { next: body, unseen: 0 },
+            None => {
+                Self { next: (self.next + searched) % count, unseen: (self.unseen + searched).min(count) }
+            }
+        };
+        self.unseen < count
+    }
+}
 
 impl Camera {
     /// Returns a point's screen position, in viewport heights from the centre, and its depth; `None` if it is behind the eye.
@@ -29,19 +65,6 @@ impl Camera {
     /// Returns the point under the `cursor` in the plane through the target that is parallel to the screen.
     pub fn on_plane(&self, cursor: [f32; 2]) -> Vec3 {
         self.target + self.on_target_plane(cursor[0], cursor[1])
-    }
-
-    /// Returns whether at least one body is in a picture that is `aspect` times as wide as high. Looks at no more than
-    /// [`SEARCHED`] bodies, evenly chosen. A flow always counts as visible.
-    pub fn sees_any(&self, points: &Points, aspect: f32) -> bool {
-        let project = self.projector();
-        let is_seen = |([x, y, z, _], value): (&[f32; 4], &f32)| {
-            let at = project(Vec3::new(*x, *y, *z)).filter(|_| *value != Points::QUARANTINED);
-            at.is_some_and(|([x, y], _)| x.abs() < 0.5 * aspect && y.abs() < 0.5)
-        };
-        let stride = points.positions.len().div_ceil(SEARCHED).max(1);
-        let mut bodies = points.positions.iter().zip(points.values.iter()).step_by(stride);
-        matches!(points.shape, Shape::Tracers { .. }) || bodies.any(is_seen)
     }
 
     /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. If several are
@@ -105,19 +128,31 @@ mod tests {
 
     #[test]
     fn a_camera_that_looks_away_sees_no_body() {
-        let bodies = points(&[[0.0, 0.0, 0.0, 1.0], [0.3, 0.0, 0.0, 1.0]], Shape::Glow);
+        let mut bodies = points(&[[0.0, 0.0, 0.0, 1.0], [0.3, 0.0, 0.0, 1.0]], Shape::Glow);
         let camera = Camera::default();
-        assert!(camera.sees_any(&bodies, 1.6));
-        for target in [Vec3::new(9.0, 0.0, 0.0), Vec3::new(0.0, -9.0, 0.0)] {
+        let sees = |camera: &Camera, points: &Points| Lookout::default().sees_any(camera, 1.6, points);
+        assert!(sees(&camera, &bodies));
+        for target in [Vec3::new(9.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 9.0), Vec3::new(0.0, 30.0, 0.0)] {
             let away = Camera { target, ..camera.clone() };
-            assert!(!away.sees_any(&bodies, 1.6), "beside the picture or behind the eye");
+            assert!(!sees(&away, &bodies), "{target}: beside the picture or behind the eye");
         }
-        assert!(!camera.sees_any(&Points::default(), 1.6));
-        let flow = points(&[], Shape::Tracers { half: [1.0; 2] });
-        assert!(camera.sees_any(&flow, 1.6));
-        let mut excluded = points(&[[0.0; 4]], Shape::Glow);
-        excluded.values[0] = Points::QUARANTINED;
-        assert!(!camera.sees_any(&excluded, 1.6), "excluded bodies are not drawn");
+        bodies.values = vec![Points::QUARANTINED; 2].into();
+        assert!(!sees(&camera, &bodies), "excluded bodies are not drawn");
+        assert!(sees(&camera, &points(&[], Shape::Tracers { half: [1.0; 2] })), "a flow is always there");
+    }
+
+    #[test]
+    fn one_body_in_view_among_many_is_found() {
+        let mut places = vec![[1e3, 0.0, 0.0, 1.0]; 3 * SEARCHED + 5];
+        let (camera, mut lookout) = (Camera::default(), Lookout::default());
+        places[2 * SEARCHED + 1] = [0.0, 0.0, 0.0, 1.0];
+        let near = points(&places, Shape::Glow);
+        assert!((0..9).all(|_| lookout.sees_any(&camera, 1.6, &near)), "found before all were passed");
+        places[2 * SEARCHED + 1] = places[0];
+        let far = points(&places, Shape::Glow);
+        let calls: Vec<_> = (0..6).map(|_| lookout.sees_any(&camera, 1.6, &far)).collect();
+        assert_eq!(calls, [true, true, true, false, false, false], "all bodies must be passed");
+        assert!((0..9).any(|_| lookout.sees_any(&camera, 1.6, &near)), "found again");
     }
 
     #[test]

@@ -202,7 +202,19 @@ fn names_follow_their_bodies() {
     assert_eq!(names(&here), ["Sun", "Venus", "Earth"]);
     snapshot.runs[0].names = ["a", "b", "c", "d"].into_iter().collect();
     let error = reread(&snapshot).unwrap_err();
-    assert!(error.contains("names more bodies than it has"), "{error}");
+    assert!(error.contains("more names than bodies"), "{error}");
+}
+
+/// A scene may have more names than bodies, because the user chooses the number of bodies.
+#[test]
+fn a_scene_with_more_names_than_bodies_is_saved_and_opened() {
+    let text = "mode = \"gravity\"\ngenerator = \"plummer\"\nnames = [\"A\", \"B\", \"C\", \"D\"]\n";
+    let config = Config { bodies: Some(2), ..Config::of_file(parse("mine", text).unwrap()).unwrap() };
+    let mut here = engine(config);
+    assert_eq!(here.names().to_list(), ["A", "B"]);
+    assert_eq!(resumed(&reread(&here.snapshot().unwrap()).unwrap()).names().to_list(), ["A", "B"]);
+    here.edit(&Edit::Remove(0)).unwrap();
+    assert_eq!(resumed(&reread(&here.snapshot().unwrap()).unwrap()).names().to_list(), ["B"]);
 }
 
 /// A mode that is left and selected again with other parameters does not use stored values of the old parameters.

@@ -13,6 +13,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let state = display.folder().join("gravitile");
     // Quits for the first time, with the panel hidden and the scene of Saturn's rings from the gallery.
     let controls = display.run("--bodies 300 --frames 20");
+    let of_asteroids = display.run("--clean --mode asteroids --bodies 300 --frames 20 --size 1200x760");
     let viewer = display.view("--bodies 300 --size 1200x760");
     viewer.click(controls.control("mode asteroids"));
     viewer.runs();
@@ -28,7 +29,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     viewer.key("h");
     let report = viewer.quit();
     assert_eq!(report.size, [1200, 760]);
-    let (go_on, save) = (report.control("continue"), report.control("save snapshot"));
+    let (go_on, save) = (report.control("continue"), of_asteroids.control("save snapshot"));
     assert_eq!(report.stats["mode"], "gravity");
     assert!(
         report.events.iter().all(|event| !event.what.starts_with("resumed")),

@@ -38,7 +38,7 @@ parameters! {
         labels: bool = true, "Names" effect(View) advanced(true),
         /// Shows the initial orbits of the heaviest named bodies, in scenes that give their bodies orbits.
         orbits: bool = true, "Orbits" effect(View) advanced(true),
-        /// Shows a bar of a round length at the lower right. `auto` shows it in scenes with a unit of length.
+        /// Shows a scale bar at the lower right; its length is a round number. `auto` shows it in scenes with a unit of length.
         scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),
         /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that its tree walk opened
         /// (orange) and those that it took instead of their bodies (blue).

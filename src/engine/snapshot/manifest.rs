@@ -375,14 +375,15 @@ impl RunManifest {
         }
         carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
         let series: Vec<f64> = take(lists, "told")?;
-        // Old files do not store names. There, the names of the scene might belong to other bodies if a body was deleted.
+        // Old files do not store names. If a body was deleted before such a file was saved, the scene's names may belong to
+        // the wrong bodies.
         let names = match &self.names {
             Some(names) => names.iter().collect(),
             None if self.is_edited => BodyNames::default(),
-            None => config.start.names.clone(),
+            None => config.start.names.clone().of_first(self.size),
         };
         if !names.fit(self.size) {
-            return Err(wrong("it names more bodies than it has"));
+            return Err(wrong("the file has more names than bodies"));
         }
         let Self { recipe, generated, is_edited, step, time, baseline, .. } = self;
         // Old files may hold the infinite energy of a flow that blew up.

@@ -76,7 +76,7 @@ impl Mode for Gravity {
             Colour::Mass => ColourScale::log("Mass"),
             Colour::Acceleration => ColourScale::log("Acceleration"),
             Colour::Height => ColourScale::linear("Height", ""),
-            Colour::Cost => ColourScale::linear("Cost", "pairs + cells"),
+            Colour::Cost => ColourScale::linear("Cost", "bodies + cells"),
             Colour::Origin | Colour::Error | Colour::Own => None,
         }
     }

@@ -96,7 +96,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ("mode = \"gravity\"\nsize = 3\n", "line 2: unknown field `size`"),
         (
             "mode = \"gravity\"\ngenerator = \"two-body\"\ncount = 2\nnames = [\"a\", \"b\", \"c\"]\n",
-            "names lists more names than there are bodies",
+            "`names` has more entries than the scene has bodies",
         ),
         (
             "mode = \"gravity\"\ngenerator = \"cube\"\n[units]\nlength = \"3\"\n",

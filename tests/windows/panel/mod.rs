@@ -151,11 +151,8 @@ type Window = Harness<'static, App>;
 fn open(info: &'static ModeInfo) -> Window {
     let mut window = open_folded(info);
     let kernel = format!("Kernel   {}", window.state().stats.variant);
-    for title in ["More", &kernel, "Kernel tuning"] {
-        for nth in 0..window.query_all_by_role_and_label(Role::Button, title).count() {
-            window.get_all_by_role_and_label(Role::Button, title).nth(nth).unwrap().click();
-            window.run();
-        }
+    for title in ["More parameters", "More picture settings", &kernel, "Kernel tuning"] {
+        click(&mut window, Role::Button, title);
     }
     press(&mut window, Key::I);
     window
