@@ -24,6 +24,10 @@ const HALO_BODIES: f64 = 0.3;
 const HALO_SCALE: f64 = 2.0;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
+/// Strength of the initial spiral arms, from 0 to 1: half the ratio of the varying density to the mean density.
+const CONTRAST: f64 = 0.5;
+/// Angle between the initial spiral arms and a circle, in radians.
+const PITCH: f64 = 0.4;
 /// Thickness of the galaxy's disc (one standard deviation), divided by the disc's scale radius.
 const THICKNESS: f64 = 0.03;
 /// Radius of the disc's edge, divided by its scale radius. The edge encloses 99 % of the mass of an infinite disc.
@@ -40,20 +44,23 @@ pub(super) struct Galaxy {
     b: f64,
     /// Toomre's stability parameter of the disc, at all radii.
     q: f64,
+    /// Number of spiral arms in the initial disc; 0 for an even disc.
+    arms: f64,
     halo: Halo,
     eps: f64,
 }
 
 impl Galaxy {
-    /// Creates a galaxy from its mass, the fractions in the bulge and the halo, and the scale radius `a` and Toomre's
-    /// stability parameter `q` of the disc.
-    pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], (a, q): (f64, f64), law: Law) -> Self {
+    /// Creates a galaxy from its mass, the fractions in the bulge and the halo, and the scale radius `a` Toomre's
+    /// stability parameter `q` and the number of initial `arms` of the disc.
+    pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], (a, q, arms): (f64, f64, f64), law: Law) -> Self {
         Self {
             disc: (1.0 - bulge - halo).max(0.0) * mass,
             bulge: bulge * mass,
             a,
             b: BULGE_SCALE * a,
             q,
+            arms,
             halo: Halo { mass: halo * mass, a: HALO_SCALE * a },
             eps: law.blur(),
         }
@@ -156,7 +163,7 @@ impl Galaxy {
                 break r * self.a;
             }
         };
-        let [x, y] = random.direction();
+        let [x, y] = self.towards_arms(r, random.direction());
         let [omega2, kappa2] = self.frequencies2(r);
         let sigma = self.dispersion2(r).sqrt();
         let outward = sigma * random.bell();
@@ -166,6 +173,18 @@ impl Galaxy {
         let height = THICKNESS * self.a * random.bell();
         let up = 0.5 * sigma * random.bell();
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
+    }
+
+    /// Turns the direction `[x, y]` of a body at radius `r` towards the nearest of the logarithmic, trailing arms, so that
+    /// the density varies by the factor 1/(1 − [`CONTRAST`] cos(…)) around a circle. Without arms, returns it unchanged.
+    fn towards_arms(&self, r: f64, [x, y]: [f64; 2]) -> [f64; 2] {
+        if self.arms == 0.0 {
+            return [x, y];
+        }
+        let angle = y.atan2(x);
+        let crest = -(r / self.a).ln() / PITCH.tan();
+        let turned = angle - CONTRAST / self.arms * (self.arms * (angle - crest)).sin();
+        [turned.cos(), turned.sin()]
     }
 
     /// Returns the surface density Σ of the disc at radius `r`.

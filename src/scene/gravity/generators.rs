@@ -21,6 +21,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
             Argument::new("halo", 0.0, 0.0..=1.0),
             Argument::new("scale", 1.0, SIZES),
             Argument::new("q", STABILITY, 0.1..=10.0),
+            Argument::new("arms", 0.0, 0.0..=12.0),
         ],
         make: galaxy,
     },
@@ -74,8 +75,10 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
 /// stabilise the disc: with less than half of the mass in the bulge, the disc would turn into a bar within two
 /// rotations. With more, the disc stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
-    let [bulge, halo, scale, q] = ["bulge", "halo", "scale", "q"].map(|name| arguments.get(name));
-    finish(setup, |n, law, random| Galaxy::new(1.0, [bulge, halo], (scale, q), law).bodies(n, random))
+    let [bulge, halo, scale, q, arms] =
+        ["bulge", "halo", "scale", "q", "arms"].map(|name| arguments.get(name));
+    let disc = (scale, q, arms.round());
+    finish(setup, |n, law, random| Galaxy::new(1.0, [bulge, halo], disc, law).bodies(n, random))
 }
 
 /// Makes two galaxies on a parabolic orbit. Two point masses on this orbit would pass each other at the distance
@@ -88,9 +91,9 @@ fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     finish(setup, |n, law, random| {
         let share = |count: usize| count as f64 / n as f64;
         let count = (n as f64 * arguments.get("share")) as usize;
-        let mut first = Galaxy::new(share(count), parts, (scale, STABILITY), law).bodies(count, random);
-        let mut second =
-            Galaxy::new(share(n - count), parts, (second_scale, STABILITY), law).bodies(n - count, random);
+        let mut first = Galaxy::new(share(count), parts, (scale, STABILITY, 0.0), law).bodies(count, random);
+        let mut second = Galaxy::new(share(n - count), parts, (second_scale, STABILITY, 0.0), law)
+            .bodies(n - count, random);
         turn(&mut first, [1, 2], [12.0 / 13.0, 5.0 / 13.0]);
         turn(&mut second, [2, 0], [3.0 / 5.0, 4.0 / 5.0]);
         // A parabolic orbit at total mass 1 has v² = 2/r, and everywhere r·v_along = √(2·pericentre).
