@@ -20,7 +20,7 @@ pub const MAX_BODIES: usize = 1 << 24;
 /// Maximum size of a CSV file in bytes: 1024 bytes per line.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
-/// Names of the columns with numbers, in the order in which [`write`] writes them.
+/// Names of the columns with numbers, in the order in which [`write()`] writes them.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 
 /// Reads the bodies from the CSV file `path`, and their names if the file has a column `name`.

@@ -20,7 +20,7 @@ pub struct Lookout {
 }
 
 impl Lookout {
-    /// Continues the search with at most [`SEARCHED`] bodies. Returns false once it has passed all bodies and found none in
+    /// Continues the search with at most 16 384 bodies. Returns false once it has passed all bodies and found none in
     /// the picture, which is `aspect` times as wide as high. A flow always counts as visible.
     pub fn sees_any(&mut self, camera: &Camera, aspect: f32, points: &Points) -> bool {
         let count = points.positions.len();
