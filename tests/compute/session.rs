@@ -591,20 +591,14 @@ fn measurements(watched: &mut Watched, count: usize) -> Duration {
 #[test]
 fn what_is_watched_is_measured_more_often() {
     let mut watched = Watched::new(small());
-    let mut figures = Vec::new();
-    // Measurements may use only a share of the time. A busy machine may spoil one attempt.
-    for _ in 0..5 {
-        watched.session.send(Command::WatchEnergy(false));
-        let seldom = measurements(&mut watched, 2);
-        watched.session.send(Command::WatchEnergy(true));
-        let often = measurements(&mut watched, 2);
-        assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
-        figures.push((seldom, often));
-        if often < seldom {
-            return;
-        }
-    }
-    panic!("{figures:?}");
+    watched.session.send(Command::WatchEnergy(false));
+    let seldom = measurements(&mut watched, 2);
+    assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
+    watched.session.send(Command::WatchEnergy(true));
+    // Measurements may use only a share of the time, so on a busy machine many are delayed.
+    let often: Vec<_> =
+        (0..20).map(|_| measurements(&mut watched, 2)).take_while(|it| *it >= seldom).collect();
+    assert!(often.len() < 20, "{seldom:?} and {often:?}");
 }
 
 #[test]
