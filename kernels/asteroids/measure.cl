@@ -28,14 +28,16 @@ __kernel void measure(const uint n, const float planet_radius, const float least
 // Steps after a hit in which the flash of a body fades to 1/e.
 #define FLASH_STEPS 10.0f
 
-// Returns the radius with the brightness of the flash after a hit, from 0 to 15, in its last four bits. The radius changes by less
-// than two millionths.
+// Returns the radius with the brightness of the flash after a hit, from 0 to 15, in its last four bits. The radius
+// changes by less than two millionths.
 float flashing(float radius, float age)
 {
-    return radius > 0.0f ? as_float((as_uint(radius) & ~15u) | (uint)(15.0f * exp(-age / FLASH_STEPS) + 0.5f)) : radius;
+    const uint flash = (uint)(15.0f * exp(-age / FLASH_STEPS) + 0.5f);
+    return radius > 0.0f ? as_float((as_uint(radius) & ~15u) | flash) : radius;
 }
 
-// Writes (x, y, z, radius) of each body, with its flash in the last bits of the radius, and the value that sets its colour. The acceleration is the change of velocity
+// Writes (x, y, z, radius) of each body, with its flash in the last bits of the radius, and the value that sets its
+// colour. The acceleration is the change of velocity
 // in the last step over dt. Before the first step dt is 0, and the acceleration is that by the planet, whose strength
 // is GM.
 __kernel void pack(const uint n, const float radius, const uint colour, const float dt, const float GM,

@@ -220,7 +220,8 @@ __kernel void pack(const uint n, const uint nx, const uint ny, const uint colour
     const bool shown = is_inside((float2)(nx, ny), p);
     const float3 u = shown ? flow_at(nx, ny, field, p) : (float3)(0.0f);
     const float scale = 2.0f / max(nx, ny);
-    place[i] = (float4)((p.x - 0.5f * nx) * scale, (p.y - 0.5f * ny) * scale, u.x * scale, shown ? 1.0f + u.y * scale : 0.0f);
+    place[i] = (float4)((p.x - 0.5f * nx) * scale, (p.y - 0.5f * ny) * scale, u.x * scale,
+                        shown ? 1.0f + u.y * scale : 0.0f);
     value[i] = !shown ? -1.0f : colour == 0 ? length(u.xy) : fabs(u.z);
 }
 

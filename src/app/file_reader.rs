@@ -78,7 +78,7 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     let (bodies, names) = match Kind::of(path)? {
         Kind::Scene => return Config::load(path),
         Kind::Tipsy => (tipsy::load(path)?, BodyNames::default()),
-        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load_named(path)?,
+        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load(path)?,
     };
     let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
     let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));

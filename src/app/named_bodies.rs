@@ -70,7 +70,8 @@ impl NamedBodies {
         selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
     }
 
-    /// Returns the initial orbits of the heaviest named bodies as lines on the screen, each with its colour. Each ellipse moves with the body at its focus. The parts in front of and behind the eye are separate lines.
+    /// Returns the initial orbits of the heaviest named bodies as lines on the screen, each with its colour. Each ellipse
+    /// moves with the body at its focus. The parts in front of and behind the eye are separate lines.
     fn orbits(
         &self,
         (orbits, scene): (&Orbits, &Scene),

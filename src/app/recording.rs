@@ -6,7 +6,6 @@ use glam::Vec3;
 
 use super::clock::waker;
 use super::exports::{Shot, Written};
-use super::named_bodies::NamedBodies;
 use super::viewer::Viewer;
 use crate::base::{Name, Points, Result};
 use crate::engine::{Snapshot, snapshot};
@@ -149,7 +148,7 @@ impl Viewer {
     fn draw_offscreen(&mut self, points: &Points, stats: &Stats, size: (u32, u32)) -> Result<Result<Shot>> {
         let scene = &self.sim.config.start;
         let view = (&self.viewpoint.rig.camera, size.0 as f32 / size.1.max(1) as f32);
-        let captions = NamedBodies::default().captions((&self.screen.look, scene), view, points, stats);
+        let captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;
         let context = screen.window.context().clone();

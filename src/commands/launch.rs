@@ -153,7 +153,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             |it: &OsStr| scene::tipsy::EXTENSIONS.iter().any(|tipsy| it.eq_ignore_ascii_case(tipsy));
         let (bodies, names) = match path.extension().is_some_and(is_tipsy) {
             true => (scene::tipsy::load(path)?, BodyNames::default()),
-            false => scene::csv::load_named(path)?,
+            false => scene::csv::load(path)?,
         };
         let Config { mode, start, .. } = Config::of_bodies(info, &name_of(path), bodies, names);
         (config.mode, config.start) = (mode, start);

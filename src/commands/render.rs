@@ -153,6 +153,7 @@ struct Renderer<'a> {
     errors: BodyErrors,
     rig: Rig,
     labels: Labels,
+    named: NamedBodies,
     /// Camera from the snapshot. If `None`, the camera is placed so that all bodies are visible.
     camera: Option<Camera>,
 }
@@ -163,8 +164,8 @@ impl<'a> Renderer<'a> {
         view.set_look(&look)?;
         engine.show_cells(look.cells_for(None));
         let (points, errors, rig) = (Points::default(), BodyErrors::default(), Rig::default());
-        let labels = Labels::default();
-        Ok(Self { engine, offscreen, view, look, points, errors, rig, labels, camera })
+        let (labels, named) = (Labels::default(), NamedBodies::default());
+        Ok(Self { engine, offscreen, view, look, points, errors, rig, labels, named, camera })
     }
 
     /// Computes the steps before the first picture, then restores the snapshot's camera or uses the scene's camera.
@@ -205,13 +206,13 @@ impl<'a> Renderer<'a> {
     }
 
     fn draw(&mut self) -> Result<image::RgbImage> {
-        let Self { engine, offscreen, view, look, points, rig, labels, .. } = self;
+        let Self { engine, offscreen, view, look, points, rig, labels, named, .. } = self;
         let picture = offscreen.render(|surface| view.draw(surface, &rig.camera, None))?;
         let (names, time) = (engine.names().clone(), engine.clock().1);
         let stats = Stats { names, time, ..Stats::default() };
         let aspect = picture.width() as f32 / picture.height() as f32;
         let scene = (&*look, &*engine.config().start);
-        let captions = NamedBodies::default().captions(scene, (&rig.camera, aspect), points, &stats);
+        let captions = named.captions(scene, (&rig.camera, aspect), points, &stats);
         Ok(labels.paint(picture, &captions))
     }
 

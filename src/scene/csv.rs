@@ -29,16 +29,8 @@ pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 /// Returns an error if the file cannot be read. Returns an error with the line and the field if a column is missing,
 /// unknown or repeated, a line has too few or too many fields, a field is not a finite number of at most
 /// [`FINITE_LIMIT`] in size, a mass is negative, or the number of bodies is 0 or above [`MAX_BODIES`].
-pub fn load_named(path: &Path) -> Result<(Bodies, BodyNames)> {
+pub fn load(path: &Path) -> Result<(Bodies, BodyNames)> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
-}
-
-/// Reads the bodies from the CSV file `path`, like [`load_named`] but without names.
-///
-/// # Errors
-/// Returns the same errors as [`load_named`].
-pub fn load(path: &Path) -> Result<Bodies> {
-    load_named(path).map(|(bodies, _)| bodies)
 }
 
 /// Parses CSV text with at most `most` bodies. On error, returns the 1-based line number and a description.

@@ -15,7 +15,7 @@ const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree i
 
 /// Keys of the settings that have no effect on a flat picture, and the text that says why they are disabled.
 const OF_SPACE: &[&str] = &["auto_exposure", "depth_cue", "stars", "cells", "cells_depth", "follow", "turn"];
-const IS_FLAT: &str = "This setting has no effect in fluid mode, because a flow is flat.";
+const IS_FLAT: &str = "This setting has no effect on a flat picture.";
 
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { recipe, stats, .. } = *model;

@@ -17,6 +17,8 @@ use crate::modes::MODES;
 
 /// Height of the panel, in points, below which the section "Run" scrolls with the others.
 const LOW: f32 = 400.0;
+/// Width at the right of the sections that is left free for the scroll bar, in points.
+const SCROLL_BAR: f32 = 8.0;
 /// Exclusive upper bound on the seeds that the "New seed" button draws, so that the numbers stay short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
@@ -37,16 +39,15 @@ pub(super) fn show(
         header(ui, out);
         let is_filming = export.filming.is_some();
         let scrolls_run = ui.available_height() < LOW;
-        let margin_of_scroll_bar = 8.0;
         if !scrolls_run {
             ui.scope(|ui| {
-                ui.set_max_width(ui.available_width() - margin_of_scroll_bar);
+                ui.set_max_width(ui.available_width() - SCROLL_BAR);
                 playback::show(ui, model, is_filming, out);
             });
             ui.add_space(2.0);
         }
         egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.set_max_width(ui.available_width() - margin_of_scroll_bar);
+            ui.set_max_width(ui.available_width() - SCROLL_BAR);
             if scrolls_run {
                 playback::show(ui, model, is_filming, out);
             }

@@ -31,7 +31,8 @@ parameters! {
         // The number of tracers is a whole number.
         /// Number of streaks that move with the flow and point along it.
         tracers: f32 = 16_384.0, "Tracers" [0.0..=MAX_TRACERS as f32, Log] effect(Rebuild),
-        /// What the colour of a tracer shows. Over a coloured field, tracers are white, and those with higher values are brighter.
+        /// What the colour of a tracer shows. Over a coloured field, tracers are white, and those with higher values are
+        /// brighter.
         colour: Colour = Colour::Speed, "Colour" effect(View),
         /// What is drawn behind the tracers.
         field: Field = Field::Speed, "Field" effect(View),

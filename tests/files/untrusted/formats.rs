@@ -67,7 +67,7 @@ pub(super) static FORMATS: [Format; 9] = [
         name: "csv",
         file: "a.csv",
         whole: csv_files,
-        read: |path| Ok(check_loaded(&csv::load(path)?)),
+        read: |path| Ok(check_loaded(&csv::load(path)?.0)),
         damaged,
     },
     Format {
@@ -446,7 +446,7 @@ pub(super) fn step(format: &str, path: &Path) -> bool {
             config if config.start.bodies.is_some_and(|count| count > 1 << 16) => return false,
             config => begun(small(config)),
         },
-        "csv" => of(csv::load(path).unwrap()),
+        "csv" => of(csv::load(path).unwrap().0),
         "tipsy" => of(tipsy::load(path).unwrap()),
         _ => return false,
     };
