@@ -24,7 +24,11 @@ bool is_finite(float x)
 #define COLOUR_HIT 5 // asteroids
 #define COLOUR_COST 5 // gravity
 #define COLOUR_NONE 6 // gravity: one value for all bodies; the host replaces it if the colour is `error`
+#define COLOUR_STARS 8 // gravity
 #define HELD_OUT (-FLT_MAX)
+
+// Values from here on stand for colours: 2^103 · (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
+#define LOWEST_COLOUR 0x1p126f
 
 // Returns a·b, rounded separately. With -cl-mad-enable a compiler may fuse a product with the sum that uses it. This
 // breaks sums whose rounding errors count, and differences that must be equal from both sides. The volatile variable

@@ -10,10 +10,20 @@ uniform float distance;     // from the eye to the target
 uniform vec2 size_limits;   // smallest and largest diameter, in pixels
 uniform float size_unit;    // height of the picture over the reference height
 uniform float light;        // light of a typical body at its centre
+uniform bool varied;        // whether the light of bodies of equal mass varies
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
 
 flat out vec4 tint;
 flat out float glow;
+
+// Returns a factor for the light of a body, with a mean of 1: most are a little fainter, some are several times as bright.
+float variation(uint body) {
+    uint hash = body * 0x9e3779b9u;
+    hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
+    float chance = float((hash ^ (hash >> 13)) & 0xffffu) / 65535.0;
+    chance *= chance;
+    return 0.4 + 3.0 * chance * chance;
+}
 
 void main() {
     gl_Position = view_projection * vec4(body.xyz, 1.0);
@@ -32,6 +42,9 @@ void main() {
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
     float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
     tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * shrink * shrink * cue);
+
+    if (varied)
+        tint *= variation(uint(gl_VertexID));
 
     if (STAYS_INSIDE && is_outside(gl_Position)) {
         unsee(gl_Position, gl_PointSize, tint);

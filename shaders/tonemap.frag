@@ -20,7 +20,8 @@ void main() {
 #ifdef BLOOM
     sum += bloom_share * texture(bloom, (gl_FragCoord.xy - origin) / size);
 #endif
-    if (sum.a == 0.0) {  // a shortcut for empty pixels, which are most
+    // A shortcut for pixels darker than half a grey level, which are most.
+    if (sum.a * exposure < 0.002) {
         colour = over ? vec4(0.0) : vec4(background, 1.0);
         return;
     }

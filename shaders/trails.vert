@@ -1,5 +1,5 @@
-// A segment of a trail: a strip between the positions of a body at two times, each a row of `past` or the current
-// position.
+// A segment of a trail: a strip between two points of the curve through a body's past positions. The curve is a Catmull–Rom
+// spline over time (Catmull and Rom, A Class of Local Interpolating Splines, 1974).
 
 in vec4 body;
 in float value;
@@ -8,6 +8,8 @@ uniform samplerBuffer past;   // ring buffer of rows; a row holds the positions 
 uniform int bodies;
 uniform int newest;           // index of the newest row
 uniform int rows;             // number of rows in the ring buffer
+uniform int filled;           // number of rows that hold positions
+uniform int parts;            // number of segments between two positions
 uniform float since;          // frames since the newest row was stored
 uniform float stride;         // frames between two rows
 uniform float span;           // length of a trail, in frames
@@ -32,14 +34,35 @@ float age(int nth) {
     return nth == 0 ? 0.0 : since + stride * float(nth - 1);
 }
 
+// Returns the velocity at the position `nth`, from its neighbours in time. `here` is the position itself.
+vec3 velocity(int nth, vec3 here) {
+    int before = max(nth - 1, 0), after = min(nth + 1, filled);
+    vec4 young = before == nth ? vec4(here, 1.0) : place(before), old = after == nth ? vec4(here, 1.0) : place(after);
+    float time = age(after) - age(before);
+    // A jump, such as a wrap-around, has no velocity.
+    return time > 0.0 && length(young.xyz - old.xyz) < jump ? (old.xyz - young.xyz) / time : vec3(0.0);
+}
+
+// Returns the point of the curve at the fraction `share` of the way from the position `nth` to the next older one.
+vec3 curve(int nth, vec3 young, vec3 old, float share) {
+    if (parts == 1)
+        return share == 0.0 ? young : old;
+    float time = age(nth + 1) - age(nth), s = share, r = 1.0 - share;
+    return r * r * ((1.0 + 2.0 * s) * young + s * time * velocity(nth, young))
+           + s * s * ((1.0 + 2.0 * r) * old - r * time * velocity(nth + 1, old));
+}
+
 void main() {
     // Odd corners are on the far side, the last two at the older end.
     int piece = gl_VertexID / 4, at = gl_VertexID % 4;
-    vec4 young = place(piece), old = place(piece + 1);
-    vec4 a = view_projection * vec4(young.xyz, 1.0), b = view_projection * vec4(old.xyz, 1.0);
+    int interval = piece / parts;
+    float begins = float(piece % parts) / float(parts), ends = float(piece % parts + 1) / float(parts);
+    vec4 young = place(interval), old = place(interval + 1);
+    float moved = length(young.xyz - old.xyz);
+    vec3 start = curve(interval, young.xyz, old.xyz, begins), stop = curve(interval, young.xyz, old.xyz, ends);
+    vec4 a = view_projection * vec4(start, 1.0), b = view_projection * vec4(stop, 1.0);
     vec2 along = (b.xy / b.w - a.xy / a.w) * area;
     float reach = length(along);
-    float moved = length(young.xyz - old.xyz);
     // The comparison also leaves out NaN.
     bool shown = a.w > near && b.w > near && reach > 1e-3 && reach < 1e6 && moved < jump
               && !(hides && (young.w == 0.0 || old.w == 0.0));
@@ -54,6 +77,7 @@ void main() {
     vec4 end = is_old ? b : a;
     vec2 aside = vec2(-along.y, along.x) / reach * (across * (width + 0.5)) * 2.0 / area;
     gl_Position = vec4(end.xy + aside * end.w, end.zw);
-    float share = clamp(1.0 - age(piece + (is_old ? 1 : 0)) / span, 0.0, 1.0);
+    float frames = mix(age(interval), age(interval + 1), is_old ? ends : begins);
+    float share = clamp(1.0 - frames / span, 0.0, 1.0);
     tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * share * sqrt(share));
 }

@@ -7,6 +7,24 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
         finish_step(a[i].xyz, i, n, c, x_in, x_out, v);
 }
 
+// Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Parts of galaxies with an
+// even number, bulges and halos, have old, cool stars; the others, discs, have young, hot ones too. `i` picks the star.
+float star_colour(uint i, uint part)
+{
+    const float3 cool = (float3)(1.0f, 0.69f, 0.38f), warm = (float3)(1.0f, 0.87f, 0.68f);
+    const float3 white = (float3)(0.97f, 0.96f, 1.0f), hot = (float3)(0.6f, 0.74f, 1.0f);
+    // A number from 0 to 1, evenly distributed (finaliser of MurmurHash3, Appleby 2011, public domain).
+    uint hash = i * 0x9e3779b9u;
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    const float chance = convert_float((hash ^ hash >> 16) >> 8) * 0x1p-24f;
+    const float heat = (part & 1) == 0 ? 1.2f * chance : 1.0f + 2.0f * sqrt(chance);
+    const float3 colour = heat < 1.0f ? mix(cool, warm, heat)
+                        : heat < 2.0f ? mix(warm, white, heat - 1.0f) : mix(white, hot, heat - 2.0f);
+    const uint3 rgb = convert_uint3(colour * 255.0f + 0.5f);
+    return as_float(as_uint(LOWEST_COLOUR) | (rgb.x << 16 | rgb.y << 8 | rgb.z) >> 1);
+}
+
 // Writes (x, y, z, m) of each body, and the value that sets its colour. For COLOUR_COST, `a` holds the sums of a tree walk.
 __kernel void pack(const uint n, const uint colour, __global const float4 *x, __global const float4 *v,
                    __global const float4 *a, __global float4 *packed, __global float *value)
@@ -23,6 +41,7 @@ __kernel void pack(const uint n, const uint colour, __global const float4 *x, __
     case COLOUR_HEIGHT: shown = x[i].z; break;
     case COLOUR_COST: shown = a[i].w; break;
     case COLOUR_NONE: shown = 0.0f; break;
+    case COLOUR_STARS: shown = star_colour(i, convert_uint(v[i].w)); break;
     default: shown = length(v[i].xyz); break;
     }
     value[i] = all_finite(v[i].xyz) ? shown : HELD_OUT;

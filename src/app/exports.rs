@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use image::RgbImage;
 
+use crate::base::look::Theme;
 use crate::base::{Name, Names, OutputFile, Result};
 use crate::engine::{Snapshot, snapshot};
 use crate::export::film::{self, Film};
@@ -21,11 +22,13 @@ const MAX_WAITING: usize = 2;
 pub(super) struct Shot {
     pub picture: RawPicture,
     pub captions: Captions,
+    /// Theme of the picture, in whose colours the captions are drawn.
+    pub theme: Theme,
 }
 
 impl Shot {
     fn into_picture(self, labels: &mut Labels) -> RgbImage {
-        labels.paint(self.picture.into_picture(), &self.captions)
+        labels.paint(self.picture.into_picture(), &self.captions, self.theme)
     }
 }
 

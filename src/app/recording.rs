@@ -155,7 +155,7 @@ impl Viewer {
         Ok(Canvas::new(&context, size).and_then(|canvas| {
             let picture =
                 canvas.render_raw(|surface| screen.view.draw(surface, &self.viewpoint.rig.camera, None))?;
-            Ok(Shot { picture, captions })
+            Ok(Shot { picture, captions, theme: screen.look.theme })
         }))
     }
 

@@ -1,6 +1,6 @@
 //! The simulation as the window sees it: its session, the config being edited, and the latest statistics.
 
-use crate::base::{Error, Points};
+use crate::base::{Error, LightRequest, Points};
 use crate::compute::DeviceInfo;
 use crate::engine::{Config, Resolved};
 use crate::session::{Command, Frame, Session, Stats};
@@ -21,12 +21,24 @@ pub(super) struct Simulation {
     is_watched: bool,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
+    /// Image of the bodies' light that the simulation adds to its frames, if any.
+    light: Option<LightRequest>,
 }
 
 impl Simulation {
     pub(super) fn new(session: Session, pool: Vec<DeviceInfo>, config: Config) -> Self {
         let (shown, failure) = (Stats::default(), None);
-        Self { session, pool, config, shown, failure, is_resuming: false, is_watched: false, cells: None }
+        Self {
+            session,
+            pool,
+            config,
+            shown,
+            failure,
+            is_resuming: false,
+            is_watched: false,
+            cells: None,
+            light: None,
+        }
     }
 
     pub(super) fn send(&self, command: Command) {
@@ -60,6 +72,14 @@ impl Simulation {
     pub(super) fn show_cells(&mut self, depth: Option<u32>) {
         if std::mem::replace(&mut self.cells, depth) != depth {
             self.send(Command::ShowCells(depth));
+        }
+    }
+
+    /// Requests an image of the bodies' light with the next frames, if the request has changed.
+    pub(super) fn show_light(&mut self, request: Option<LightRequest>) {
+        if self.light != request {
+            self.send(Command::ShowLight(request.clone().map(Box::new)));
+            self.light = request;
         }
     }
 

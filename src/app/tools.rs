@@ -179,6 +179,8 @@ impl Tools {
 
     fn sample(&mut self, points: &Points) {
         self.samples = edit::sample(&points.positions, MAX_SAMPLES);
+        // Each listed body stands for itself and for those that were left out after it.
+        self.samples.iter_mut().for_each(|sample| sample[3] *= (points.skipped + 1) as f32);
     }
 
     fn field(&self, at: DVec3, scene: &Surroundings) -> GravitySample {

@@ -113,7 +113,10 @@ impl Viewer {
         self.move_camera(interval);
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
         // The panel does not cover this area.
-        self.screen.window.picture = self.screen.window.pixels(output.picture);
+        let picture = self.screen.window.pixels(output.picture);
+        self.screen.window.picture = picture;
+        let camera = &self.viewpoint.rig.camera;
+        self.sim.show_light(self.screen.view.light_request(camera, [picture.width, picture.height]));
         self.draw(start, &output)?;
         self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
         self.recorder.place(output.controls, self.screen.window.scale());

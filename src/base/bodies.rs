@@ -2,6 +2,7 @@
 
 use crate::base::cells::Cells;
 use crate::base::flow::Image;
+use crate::base::light::LightImage;
 use crate::base::look::Srgb;
 use crate::base::memory::Memory;
 
@@ -147,6 +148,10 @@ pub struct Points {
     /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies, and
     /// [`Points::UNMEASURED`] for bodies whose value is not known yet.
     pub values: Memory<f32>,
+    /// Number of bodies left out between two entries of `positions` and `values`; 0 if these contain all bodies.
+    pub skipped: usize,
+    /// Image of the light of all bodies; `None` if it was not requested or if the mode has no such image.
+    pub light: Option<LightImage>,
     /// Shape in which the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
     /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
@@ -221,8 +226,21 @@ impl Points {
         }
     }
 
+    /// Returns the index of the body at the position `nth` in the lists.
+    pub fn body(&self, nth: usize) -> usize {
+        nth * (self.skipped + 1)
+    }
+
+    /// Returns the number of all bodies, including those left out of the lists.
+    pub fn bodies(&self) -> usize {
+        self.light.as_ref().map_or(self.positions.len(), |light| light.bodies)
+    }
+
     /// Returns the number of quarantined bodies; 0 for tracers, which are never quarantined.
     pub fn nonfinite(&self) -> usize {
+        if let Some(light) = &self.light {
+            return light.nonfinite();
+        }
         if matches!(self.shape, Shape::Tracers { .. }) {
             return 0;
         }

@@ -8,6 +8,7 @@ pub mod error;
 pub mod files;
 pub mod flow;
 pub mod format;
+pub mod light;
 pub mod look;
 pub mod memory;
 pub mod params;
@@ -25,6 +26,7 @@ pub use self::files::{Draft, Name, Names, OutputFile};
 pub use self::flow::{
     DIRECTIONS, Flow, Image, MAX_CELLS, MAX_TRACERS, SPEEDS, Stroke, Tones, WEIGHTS, Walls,
 };
+pub use self::light::{LightImage, LightRequest, Sprites};
 pub use self::look::{Look, Palette, SceneCamera};
 pub use self::memory::Memory;
 pub use self::params::{

@@ -213,7 +213,7 @@ impl<'a> Renderer<'a> {
         let aspect = picture.width() as f32 / picture.height() as f32;
         let scene = (&*look, &*engine.config().start);
         let captions = named.captions(scene, (&rig.camera, aspect), points, &stats);
-        Ok(labels.paint(picture, &captions))
+        Ok(labels.paint(picture, &captions, look.theme))
     }
 
     fn picture(&mut self, output: OutputFile, bare: bool) -> Result<()> {

@@ -217,7 +217,7 @@ impl Engine {
             }
         }
         copy.finish()?;
-        copy.publish(Points::default())?.wait()?;
+        copy.publish(Points::default(), None)?.wait()?;
         if !goes_on() {
             return Ok(false);
         }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
-use crate::base::{Bodies, BodyNames, CellRequest, Cells, EditKind, Points, Result, State};
+use crate::base::{Bodies, BodyNames, CellRequest, Cells, EditKind, LightRequest, Points, Result, State};
 use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
@@ -45,6 +45,8 @@ pub struct Engine {
     pub(super) rounds_run: f64,
     /// The cells of the tree that published points contain, if any.
     pub(super) shown_cells: Option<CellRequest>,
+    /// Request for the image of the bodies' light that published points contain, if any.
+    pub(super) shown_light: Option<LightRequest>,
 }
 
 impl Engine {
@@ -83,6 +85,7 @@ impl Engine {
             lost_devices: Vec::new(),
             rounds_run: 0.0,
             shown_cells: None,
+            shown_light: None,
         })
     }
 
@@ -214,6 +217,13 @@ impl Engine {
         self.shown_cells = request;
     }
 
+    /// Chooses the image of the bodies' light that later [`Engine::publish`] calls add to the points, in place of some of
+    /// the bodies; `None` for no image. The host sets the colours of errors and the colours of scenes, which therefore
+    /// never have an image.
+    pub fn show_light(&mut self, request: Option<LightRequest>) {
+        self.shown_light = request;
+    }
+
     /// Returns the requested tree cells, or `None` if the variant has no tree. Blocks until the device has finished.
     pub fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
         self.retry(|simulation| simulation.cells(request))
@@ -224,8 +234,11 @@ impl Engine {
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let cells = self.shown_cells.map(|request| self.cells(request)).transpose()?.flatten();
         let mut points = Some(points);
-        let pending = self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))?;
-        let shows_own_colours = self.config.mode.shows_own_colours();
+        let mode = &self.config.mode;
+        let shows_own_colours = mode.shows_own_colours();
+        let light = self.shown_light.clone().filter(|_| !shows_own_colours && !mode.shows_errors());
+        let pending = self
+            .retry(|simulation| simulation.publish(points.take().unwrap_or_default(), light.as_ref()))?;
         let own = shows_own_colours.then(|| (self.config.start.clone(), self.names.clone()));
         Ok(pending.map(move |mut points| {
             if let Some((scene, names)) = own {

@@ -9,7 +9,7 @@ use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
 use crate::base::{
-    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, ParamValues, Params, Points,
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, ParamValues, Params, Points,
     Result, State, Stroke, invalid, params,
 };
 use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
@@ -400,7 +400,9 @@ pub trait Simulation {
 
     /// Queues a copy of the drawable data from the device to the memory of `points`, overwriting its contents. Steps
     /// that start later do not affect the copy. Only one copy may be pending at a time.
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
+    ///
+    /// If `light` is a request and the mode draws bodies as glows, adds an image of their light.
+    fn publish(&mut self, points: Points, light: Option<&LightRequest>) -> Result<Pending<Points>>;
 
     /// Returns the requested cells of the tree after the last complete burst, or `None` if the variant has no tree.
     /// Waits for the device.

@@ -1,13 +1,42 @@
 //! Copies the data to draw within device memory, so that steps can continue during the transfer to the host.
 
-use crate::base::{Points, Result, Shape};
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
+use half::f16;
+
+use super::kernels::{source, sources};
+use crate::base::{LightImage, LightRequest, Palette, Points, Result, Shape, Sprites};
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
+
+const LIGHT: KernelSource = source!("light.cl");
 
 /// The `pack` kernel, which computes the points to draw, and its output buffers.
 pub(super) struct PackedPoints {
     kernel: Kernel,
+    bodies: Bodies,
+    /// Kernels and buffers for images of the bodies' light, created for the first image.
+    light: Option<Light>,
+}
+
+/// Positions and colour values of bodies in device memory.
+struct Bodies {
     positions: Buffer<[f32; 4]>,
     values: Buffer<f32>,
+}
+
+impl Bodies {
+    fn new(device: &Device, count: usize) -> Result<Self> {
+        Ok(Self { positions: Buffer::new(device, count)?, values: Buffer::new(device, count)? })
+    }
+
+    fn args(&self) -> [Arg<'_>; 2] {
+        [(&self.positions).into(), (&self.values).into()]
+    }
+
+    /// Queues a copy to `points`.
+    fn read(&self, points: Points) -> Result<Pending<Points>> {
+        let Points { positions, values, .. } = points;
+        let pending = self.positions.read_into(positions)?.and(self.values.read_into(values)?);
+        Ok(pending.map(|(positions, values)| Points { positions, values, ..Points::default() }))
+    }
 }
 
 impl PackedPoints {
@@ -15,7 +44,7 @@ impl PackedPoints {
     pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4]>() + size_of::<f32>();
 
     pub(super) fn new(device: &Device, kernel: Kernel, bodies: usize) -> Result<Self> {
-        Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
+        Ok(Self { kernel, bodies: Bodies::new(device, bodies)?, light: None })
     }
 
     /// Queues the `pack` kernel with `args`, then a copy of its output to `points`, to be drawn as `shape`.
@@ -26,11 +55,130 @@ impl PackedPoints {
         points: Points,
         shape: Shape,
     ) -> Result<Pending<Points>> {
-        let args = [args, &[(&self.positions).into(), (&self.values).into()]].concat();
-        lane.whole(Pass::cheap(&self.kernel, &args, self.values.len()))?;
+        self.pack(lane, args)?;
         lane.flush()?;
-        let Points { positions, values, .. } = points;
-        let pending = self.positions.read_into(positions)?.and(self.values.read_into(values)?);
-        Ok(pending.map(move |(positions, values)| Points { positions, values, shape, ..Points::default() }))
+        Ok(self.bodies.read(points)?.map(move |points| Points { shape, ..points }))
     }
+
+    /// Queues the `pack` kernel with `args`, then a copy to `points` of an image of the light of its output, and of a
+    /// part of the bodies.
+    pub(super) fn publish_light(
+        &mut self,
+        lane: &mut Lane,
+        args: &[Arg],
+        mut points: Points,
+        request: &LightRequest,
+    ) -> Result<Pending<Points>> {
+        self.pack(lane, args)?;
+        let light = match self.light.take() {
+            Some(light) => light,
+            None => Light::new(lane.device(), request.palette)?,
+        };
+        let light = self.light.insert(light);
+        light.draw(lane, &self.bodies, request)?;
+        let stride = self.bodies.values.len().div_ceil(request.listed.max(1)).max(1);
+        let listed = if stride > 1 { light.list(lane, &self.bodies, stride)? } else { &self.bodies };
+        lane.flush()?;
+        let pixels = points.light.take().unwrap_or_default().pixels;
+        let (bodies, size) = (self.bodies.values.len(), request.size);
+        let pending = listed.read(points)?;
+        Ok(pending.and(light.image.read_into(pixels)?).map(move |(points, pixels)| Points {
+            skipped: stride - 1,
+            light: Some(LightImage { bodies, size, pixels }),
+            ..points
+        }))
+    }
+
+    fn pack(&self, lane: &mut Lane, args: &[Arg]) -> Result<()> {
+        let args = [args, &self.bodies.args()].concat();
+        lane.whole(Pass::cheap(&self.kernel, &args, self.bodies.values.len()))
+    }
+}
+
+/// Kernels that draw the light of bodies as an image, and their buffers.
+struct Light {
+    add: Kernel,
+    finish: Kernel,
+    list: Kernel,
+    /// Colours of a colour map, with that map.
+    palette: (Palette, Buffer<[u8; 4]>),
+    /// Sums of light: four numbers per pixel, then four more, of which the first counts quarantined bodies.
+    sums: Buffer<[u32; 4]>,
+    image: Buffer<[f16; 4]>,
+    /// The bodies that are copied to the host, if these are a part of all bodies.
+    listed: Bodies,
+}
+
+impl Light {
+    fn new(device: &Device, palette: Palette) -> Result<Self> {
+        let program = Program::build(device, &sources(&[LIGHT]), &[])?;
+        Ok(Self {
+            add: program.kernel("add_light")?,
+            finish: program.kernel("finish_light")?,
+            list: program.kernel("list_bodies")?,
+            palette: (palette, colours(device, palette)?),
+            sums: Buffer::new(device, 1)?,
+            image: Buffer::new(device, 1)?,
+            listed: Bodies::new(device, 1)?,
+        })
+    }
+
+    /// Queues the kernels that draw the light of `bodies` into `image`.
+    fn draw(&mut self, lane: &mut Lane, bodies: &Bodies, request: &LightRequest) -> Result<()> {
+        let LightRequest { view_projection, size, sprites, palette, value_range, .. } = request;
+        let device = lane.device().clone();
+        let [width, height] = *size;
+        let pixels = width as usize * height as usize;
+        if self.palette.0 != *palette {
+            self.palette = (*palette, colours(&device, *palette)?);
+        }
+        if self.image.len() != pixels + 1 {
+            (self.sums, self.image) = (Buffer::new(&device, pixels + 1)?, Buffer::new(&device, pixels + 1)?);
+        }
+        let count = bodies.values.len();
+        let Sprites { mass_scale, size, size_limits: [least, largest], distance, light, depth_cue } = *sprites;
+        // All bodies could be in one pixel, with a few times their typical light.
+        let typical = light * (size * size).max(0.01 * least * least) * std::f32::consts::PI / 16.0;
+        let unit = (2f32.powi(30) / (count.max(1) as f32 * typical)).clamp(1e-3, 1e9);
+        self.sums.clear()?;
+        let [low, high] = *value_range;
+        let args = [
+            Arg::Uint(count as u32),
+            Arg::Float16(bytemuck::cast(*view_projection)),
+            Arg::Float8([mass_scale, size, least, largest, distance, light, depth_cue, unit]),
+            Arg::Float8([width as f32, height as f32, low, high, 0.0, 0.0, 0.0, 0.0]),
+            (&bodies.positions).into(),
+            (&bodies.values).into(),
+            (&self.palette.1).into(),
+            (&self.sums).into(),
+        ];
+        lane.whole(Pass::cheap(&self.add, &args, count))?;
+        let args = [
+            Arg::Uint(width),
+            Arg::Uint(height),
+            Arg::Float(unit.recip()),
+            (&self.sums).into(),
+            (&self.image).into(),
+        ];
+        lane.whole(Pass::cheap(&self.finish, &args, pixels + 1))
+    }
+
+    /// Queues a copy of every `stride`-th body, and returns the bodies that it will hold.
+    fn list(&mut self, lane: &mut Lane, bodies: &Bodies, stride: usize) -> Result<&Bodies> {
+        let count = bodies.values.len().div_ceil(stride);
+        if self.listed.values.len() != count {
+            self.listed = Bodies::new(lane.device(), count)?;
+        }
+        let numbers = [Arg::Uint(count as u32), Arg::Uint(stride as u32)];
+        let args = [&numbers[..], &bodies.args(), &self.listed.args()].concat();
+        lane.whole(Pass::cheap(&self.list, &args, count))?;
+        Ok(&self.listed)
+    }
+}
+
+/// Returns the 256 colours of a colour map, in device memory.
+fn colours(device: &Device, palette: Palette) -> Result<Buffer<[u8; 4]>> {
+    let colours: Vec<_> = (0..=255u8).map(|nth| palette.colour(f32::from(nth) / 255.0)).collect();
+    let rows: Vec<_> = colours.into_iter().map(|[red, green, blue]| [red, green, blue, 255]).collect();
+    Buffer::from_slice(device, &rows)
 }

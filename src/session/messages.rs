@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
-use crate::base::{Attractor, BodyNames, Edit, Error, Points, Result, Stroke};
+use crate::base::{Attractor, BodyNames, Edit, Error, LightRequest, Points, Result, Stroke};
 use crate::compute::KernelEdits;
 use crate::engine::{Config, Snapshot, Study, Trial};
 
@@ -50,6 +50,8 @@ pub enum Command {
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
+    /// Add an image of the light of all bodies to each frame, and leave out some of the bodies; `None` adds no image.
+    ShowLight(Option<Box<LightRequest>>),
     /// Set the interval between displayed frames. The interval limits the number of steps per frame.
     SetFrameInterval(Duration),
     /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
@@ -76,7 +78,7 @@ impl Command {
                 false
             }
             C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval(_) => false,
-            C::ShowCells(_) | C::FrameTaken | C::Quit(_) => false,
+            C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
     }
 
@@ -98,6 +100,7 @@ impl Command {
                 | Self::SetFrameInterval(_)
                 | Self::WatchEnergy(_)
                 | Self::ShowCells(_)
+                | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)
                 | Self::AcknowledgeLoss
         )

@@ -59,7 +59,7 @@ impl Brush {
         }
         let size = radius * model.heights_per_unit * picture.height();
         let painter = ctx.layer_painter(egui::LayerId::background()).with_clip_rect(picture);
-        tools::ring(&painter, at, size.max(2.0), theme::on_picture().strong);
+        tools::ring(&painter, at, size.max(2.0), theme::of_context(painter.ctx()).strong);
         ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
     }
 }

@@ -18,7 +18,7 @@ use super::mode_memory::ModeMemory;
 use super::model::Model;
 use super::plots::Plots;
 use super::{body_card, help, jump, overlay, panel, scale_bar, theme, tools};
-use crate::base::{Look, look};
+use crate::base::Look;
 
 /// Result of showing one frame of the user interface.
 #[derive(Debug)]
@@ -175,9 +175,6 @@ impl Ui {
 
 /// Applies the theme and the text size from `look`.
 fn apply_look(ctx: &egui::Context, look: &Look) {
-    ctx.set_theme(match look.theme {
-        look::Theme::Dark => egui::Theme::Dark,
-        look::Theme::Light => egui::Theme::Light,
-    });
+    theme::choose(ctx, look.theme);
     ctx.set_zoom_factor(look.scale.factor());
 }

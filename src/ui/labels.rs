@@ -8,7 +8,7 @@ use image::RgbImage;
 
 use super::action::Collector;
 use super::{rasterizer, theme};
-use crate::base::look::Srgb;
+use crate::base::look::{Srgb, Theme};
 
 /// Size of the text, in points.
 const SIZE: f32 = 12.0;
@@ -70,18 +70,19 @@ struct Label {
 }
 
 impl Labels {
-    /// Returns `picture` with the captions over it. The text grows with the height of the picture.
-    pub fn paint(&mut self, picture: RgbImage, captions: &Captions) -> RgbImage {
+    /// Returns `picture`, drawn with this theme, with the captions over it. The text grows with the height of the picture.
+    pub fn paint(&mut self, picture: RgbImage, captions: &Captions, theme: Theme) -> RgbImage {
         if *captions == Captions::default() {
             return picture;
         }
         let scale = (picture.height() as f32 / HEIGHT).max(SMALLEST);
         rasterizer::paint_over(picture, scale, |ctx| {
+            theme::choose(ctx, theme);
             let all = ctx.content_rect();
             let painter = ctx.layer_painter(LayerId::background());
             self.draw(&painter, all, captions, Rect::NOTHING);
             if let Some(date) = &captions.date {
-                let colour = theme::on_picture().text;
+                let colour = theme::of_context(ctx).text;
                 let corner = all.right_bottom() - vec2(MARGIN, MARGIN);
                 painter.text(corner, Align2::RIGHT_BOTTOM, date, FontId::monospace(SIZE), colour);
             }
@@ -105,7 +106,7 @@ impl Labels {
 
     /// Draws orbits and names, and returns the names that have room.
     fn draw(&mut self, painter: &Painter, picture: Rect, captions: &Captions, overlay: Rect) -> Vec<Label> {
-        let colours = theme::on_picture();
+        let colours = theme::of_context(painter.ctx());
         let place = |[x, y]: &[f32; 2]| picture.center() + vec2(*x, *y) * picture.height();
         for (colour, line) in &captions.orbits {
             let colour = colour.map_or(colours.weak, |[r, g, b]| Color32::from_rgb(r, g, b));
@@ -120,10 +121,11 @@ impl Labels {
         let sized: Vec<_> =
             sized.map(|(caption, galley)| (caption.body, place(&caption.at), galley.size())).collect();
         let placed = self.place(&sized, picture, overlay);
+        let outline = colours.surface.gamma_multiply(0.6);
         for Label { nth, rect, .. } in &placed {
-            // The dark outline keeps names legible over bright bodies.
+            // The outline in the colour of the background keeps names legible over bodies.
             for offset in [vec2(1.0, 1.0), vec2(-1.0, 1.0), vec2(1.0, -1.0), vec2(-1.0, -1.0)] {
-                painter.galley(rect.min + offset, galleys[*nth].clone(), Color32::from_black_alpha(150));
+                painter.galley(rect.min + offset, galleys[*nth].clone(), outline);
             }
             let is_selected = captions.names[*nth].is_selected;
             let colour = if is_selected { colours.strong } else { colours.text.gamma_multiply(0.85) };
@@ -216,10 +218,10 @@ mod tests {
     fn saved_pictures_have_names_orbits_and_a_date() {
         let picture = RgbImage::new(320, 200);
         let mut labels = Labels::default();
-        assert!(labels.paint(picture.clone(), &Captions::default()) == picture);
+        assert!(labels.paint(picture.clone(), &Captions::default(), Theme::Dark) == picture);
         let caption = Caption { body: 3, name: "Earth".to_owned(), at: [0.0, 0.0], is_selected: false };
         let lit = |captions: &Captions, x: std::ops::Range<u32>, y: std::ops::Range<u32>| {
-            let painted = Labels::default().paint(RgbImage::new(320, 200), captions);
+            let painted = Labels::default().paint(RgbImage::new(320, 200), captions, Theme::Dark);
             assert_eq!(painted.dimensions(), (320, 200));
             x.flat_map(|x| y.clone().map(move |y| (x, y))).any(|(x, y)| painted.get_pixel(x, y).0[2] > 20)
         };

@@ -3,6 +3,8 @@
 use egui::style::{Selection, WidgetVisuals};
 use egui::{Color32, CornerRadius, Margin, Shadow, Stroke, TextStyle, vec2};
 
+use crate::base::look;
+
 /// Colours of a theme: greys, one accent colour and one warning colour.
 #[derive(Debug)]
 pub(super) struct Colours {
@@ -97,9 +99,12 @@ pub(super) fn of_cells(ui: &egui::Ui) -> [Color32; 3] {
     [colours.warning, colours.accent, colours.strong]
 }
 
-/// Returns the colours for markers over the picture: those of the dark theme, because the picture is always dark.
-pub(super) fn on_picture() -> &'static Colours {
-    &DARK
+/// Sets the theme of a context.
+pub(super) fn choose(ctx: &egui::Context, theme: look::Theme) {
+    ctx.set_theme(match theme {
+        look::Theme::Dark => egui::Theme::Dark,
+        look::Theme::Light => egui::Theme::Light,
+    });
 }
 
 fn colours(dark: bool) -> &'static Colours {

@@ -119,7 +119,7 @@ pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
     let Markers { selected, aim, path, attractor, .. } = model.markers;
-    let colours = theme::on_picture();
+    let colours = theme::of_context(ctx);
     let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
     let place = |[x, y]: [f32; 2]| {
         pos2(picture.center().x + x * picture.height(), picture.center().y + y * picture.height())

@@ -69,15 +69,20 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If `alike` is true and the number of bodies is unchanged, the colour range moves smoothly to
-    /// `value_range`; otherwise it jumps.
-    pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
-        let count = points.positions.len();
-        if points.values.len() != count {
-            let values = points.values.len();
-            let text = format!("the simulation sent {count} positions but {values} colour values");
+    /// Replaces the bodies by every `stride`-th of `points`. If `alike` is true and the number of bodies is unchanged, the
+    /// colour range moves smoothly to `value_range`; otherwise it jumps.
+    pub(super) fn upload(
+        &mut self,
+        points: &Points,
+        stride: usize,
+        (value_range, alike): ([f32; 2], bool),
+    ) -> Result<()> {
+        let (positions, values) = (points.positions.len(), points.values.len());
+        if positions != values {
+            let text = format!("the simulation sent {positions} positions but {values} colour values");
             return Err(Error::Graphics(text));
         }
+        let count = positions.div_ceil(stride);
         let same = len(&self.buffers) == count;
         std::mem::swap(&mut self.buffers, &mut self.spare);
         if len(&self.buffers) != count {
@@ -86,7 +91,7 @@ impl Cloud {
         if let Some((bodies, values)) = &mut self.buffers {
             let (mut bodies, mut values) = (bodies.map(), values.map());
             let from = (bytemuck::cast_slice(&points.positions), bytemuck::cast_slice(&points.values));
-            copy(from, (&mut bodies, &mut values));
+            copy(from, (&mut bodies, &mut values), stride);
         }
         self.value_range = followed(if same && alike { self.value_range } else { value_range }, value_range);
         Ok(())
@@ -126,7 +131,17 @@ fn palette_texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d>
         .map_err(graphics("create the colour map"))
 }
 
-fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Body], &mut [Value])) {
+/// Copies every `stride`-th body and its value.
+fn copy(
+    (bodies, values): (&[Body], &[Value]),
+    (to_bodies, to_values): (&mut [Body], &mut [Value]),
+    stride: usize,
+) {
+    if stride > 1 {
+        to_bodies.iter_mut().zip(bodies.iter().step_by(stride)).for_each(|(to, from)| *to = *from);
+        to_values.iter_mut().zip(values.iter().step_by(stride)).for_each(|(to, from)| *to = *from);
+        return;
+    }
     let part = if bodies.len() < MANY { bodies.len().max(1) } else { bodies.len().div_ceil(THREADS) };
     let from = bodies.chunks(part).zip(values.chunks(part));
     let to = to_bodies.chunks_mut(part).zip(to_values.chunks_mut(part));

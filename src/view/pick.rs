@@ -87,7 +87,7 @@ impl Camera {
             let gap = (cursor.distance(at.into()) - radius).max(0.0);
             let is_shown = || *value != Points::QUARANTINED && !hides(points.shape.planet(), eye, place);
             if (gap, depth) < least && is_shown() {
-                (least, nearest) = ((gap, depth), Some(nth));
+                (least, nearest) = ((gap, depth), Some(points.body(nth)));
             }
         }
         nearest

@@ -8,21 +8,49 @@ use glium::{DrawParameters, Program, Surface, uniform};
 use super::camera::Camera;
 use super::cloud::Cloud;
 use super::opengl::{ADD, draw_sprites, scale, source};
-use crate::base::{Look, Result};
+use crate::base::{Look, Result, Sprites};
+
+/// Minimum number of bodies for which the brightness of bodies of equal mass varies, as that of stars does.
+const VARIED: usize = 1 << 12;
 
 pub(super) struct Glow {
     program: Program,
     typical_mass: f32,
+    /// Number of bodies, including those that are not drawn as sprites.
+    count: usize,
 }
 
 impl Glow {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
+        Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0, count: 0 })
     }
 
-    /// Determines the typical mass of the bodies. A body of this mass is drawn as a sprite of the nominal size.
-    pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
+    /// Determines the typical mass of the `count` bodies from a part of them. A body of this mass is drawn as a sprite of the
+    /// nominal size.
+    pub(super) fn weigh(&mut self, positions: &[[f32; 4]], count: usize) {
         self.typical_mass = percentile(positions, |position| position[3]);
+        self.count = count;
+    }
+
+    /// Returns the number of bodies, including those that are not drawn as sprites.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the size and light of the sprites in a picture of this `height` in pixels.
+    pub(super) fn sprites(&self, height: u32, (camera, look): (&Camera, &Look)) -> Sprites {
+        let scale = scale(height);
+        // The more bodies there are, the smaller and fainter their sprites.
+        let count = self.count.max(2) as f32;
+        Sprites {
+            mass_scale: if self.typical_mass > 0.0 { self.typical_mass.recip() } else { 0.0 },
+            size: (120.0 * count.powf(-0.35) + 0.8) * scale * camera.closeness() * look.point_size,
+            size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
+            distance: camera.distance,
+            // A light of 1 is about half of full brightness.
+            light: 5.0 * count.powf(-0.11),
+            depth_cue: 4.0 * look.depth_cue,
+        }
     }
 
     /// Draws the glowing bodies by adding their light to `surface`.
@@ -34,22 +62,20 @@ impl Glow {
     ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
-        let scale = scale(height);
-        // The more bodies there are, the smaller and fainter their sprites. A body of typical mass has a sprite of this `size`.
-        let count = bodies.len().max(2) as f32;
-        let size = (120.0 * count.powf(-0.35) + 0.8) * scale * camera.closeness() * look.point_size;
+        let Sprites { mass_scale, size, size_limits, distance, light, depth_cue } =
+            self.sprites(height, (camera, look));
         let uniforms = uniform! {
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             value_range: cloud.value_range,
             palette: cloud.palette(),
-            mass_scale: if self.typical_mass > 0.0 { self.typical_mass.recip() } else { 0.0 },
+            mass_scale: mass_scale,
             size: size,
-            size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
-            size_unit: scale,
-            distance: camera.distance,
-            // Light in the middle of a typical sprite; 1 is about half of full brightness.
-            light: 5.0 * count.powf(-0.11),
-            depth_cue: 4.0 * look.depth_cue,
+            size_limits: size_limits,
+            size_unit: scale(height),
+            distance: distance,
+            light: light,
+            depth_cue: depth_cue,
+            varied: self.count >= VARIED,
         };
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
         draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)

@@ -8,8 +8,9 @@ use glium::{Rect, Surface};
 
 use super::camera::Camera;
 use super::opengl::{is_software, scale};
-use super::{bloom, cells, cloud, exposure, field, grid, points, spheres, stars, streaks, target, trails};
-use crate::base::{Look, Points, Result, Shape, look};
+use super::{bloom, cells, cloud, exposure, field, grid, light, paper, points, spheres, stars, streaks, target, trails};
+use crate::base::look::{self, Theme};
+use crate::base::{LightRequest, Look, Points, Result, Shape, Sprites};
 
 /// Weight of the bloom at full strength, relative to the light of the bodies.
 const BLOOM: f32 = 4.0;
@@ -24,6 +25,9 @@ pub struct View {
     /// colour range.
     colours: Option<u64>,
     field: field::Field,
+    light: light::Light,
+    /// Colour range of the last request for an image of the bodies' light.
+    requested_range: [f32; 2],
     glow: points::Glow,
     streaks: streaks::Streaks,
     spheres: spheres::Spheres,
@@ -34,6 +38,7 @@ pub struct View {
     bloom: bloom::Bloom,
     grid: grid::Grid,
     cells: cells::Cells,
+    paper: paper::Paper,
     /// Camera and size in pixels that were used to draw the light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
@@ -52,6 +57,8 @@ impl View {
             shape: Shape::default(),
             colours: None,
             field: field::Field::new(context)?,
+            light: light::Light::new(context)?,
+            requested_range: [0.0, 1.0],
             glow: points::Glow::new(context)?,
             streaks: streaks::Streaks::new(context)?,
             spheres: spheres::Spheres::new(context)?,
@@ -62,6 +69,7 @@ impl View {
             bloom: bloom::Bloom::new(context, is_software)?,
             grid: grid::Grid::new(context)?,
             cells: cells::Cells::new(context)?,
+            paper: paper::Paper::new(context)?,
             drawn: None,
         })
     }
@@ -110,16 +118,54 @@ impl View {
         (self.shape, self.colours) = (points.shape, Some(points.colours));
         self.cells.upload(points.cells.as_ref())?;
         match points.shape {
-            Shape::Glow => self.glow.weigh(&points.positions),
+            Shape::Glow => self.glow.weigh(&points.positions, points.bodies()),
             Shape::Tracers { .. } => self.streaks.measure(&points.positions),
             Shape::Spheres { planet } => self.spheres.measure(&points.positions, planet),
         }
         self.field.upload(&points.image, alike)?;
-        self.cloud.upload(points, value_range, alike)?;
+        let stride = points.light.as_ref().map_or(1, |_| points.positions.len().div_ceil(self.limits().sprites));
+        self.light.upload(points.light.as_ref())?;
+        self.cloud.upload(points, stride.max(1), (value_range, alike))?;
         if !is_same_kind {
             self.trails.forget();
         }
         self.trails.note(&self.cloud, self.look.trails)
+    }
+
+    /// Returns the request for the image of the bodies' light with which the next pictures by `camera`, of `size` pixels,
+    /// look best and take the least time. `None` if the bodies are few, or so near that they are drawn as sprites alone.
+    pub fn light_request(&mut self, camera: &Camera, size: [u32; 2]) -> Option<LightRequest> {
+        let limits = self.limits();
+        if self.shape != Shape::Glow || self.glow.count() <= limits.bodies || size.contains(&0) {
+            return None;
+        }
+        let [width, height] = light::image_size(size, limits.pixels);
+        let share = height as f32 / size[1] as f32;
+        let sprites = self.glow.sprites(size[1], (camera, &self.look));
+        let sprites = Sprites {
+            size: sprites.size * share,
+            size_limits: sprites.size_limits.map(|limit| limit * share),
+            ..sprites
+        };
+        // The colour range moves a little with each frame. Small moves do not show.
+        let [low, high] = self.cloud.value_range;
+        let [old_low, old_high] = self.requested_range;
+        let most = 0.01 * (high - low);
+        if (low - old_low).abs() > most || (high - old_high).abs() > most {
+            self.requested_range = [low, high];
+        }
+        (sprites.size <= light::LARGEST).then(|| LightRequest {
+            view_projection: camera.view_projection(size[0] as f32 / size[1] as f32).to_cols_array_2d(),
+            size: [width, height],
+            sprites,
+            palette: self.look.palette,
+            value_range: self.requested_range,
+            listed: light::LISTED,
+        })
+    }
+
+    fn limits(&self) -> &'static light::Limits {
+        &light::LIMITS[usize::from(self.is_software)]
     }
 
     /// Returns the values at the two ends of the colour map, in the unit of [`Points::values`].
@@ -161,6 +207,16 @@ impl View {
             self.collect_light(camera)?;
             self.drawn = Some(wanted);
         }
+        if self.look.theme == Theme::Dark {
+            return self.paint(surface, camera, (area, hidden));
+        }
+        let sheet = self.paper.sheet((width, height))?;
+        self.paint(&mut sheet.surface()?, camera, (area, hidden))?;
+        self.paper.print(surface, (area, hidden), sheet)
+    }
+
+    /// Paints the collected light, the field, the grid and the tree cells into `area`, but not into `hidden`.
+    fn paint(&self, surface: &mut impl Surface, camera: &Camera, (area, hidden): (Rect, Option<Rect>)) -> Result<()> {
         let over = match self.shape {
             Shape::Tracers { half } if self.field.texture.is_some() => {
                 self.field.draw(surface, area, (&self.cloud, camera, half))?;
@@ -187,14 +243,14 @@ impl View {
     /// Draws the bodies into the texture that collects light, measures the light, and computes the bloom.
     fn collect_light(&mut self, camera: &Camera) -> Result<()> {
         let Self { look, cloud, shape, target, .. } = self;
-        let (_, height) = target.texture().dimensions();
-        let scale = scale(height);
+        let target_size = target.texture().dimensions();
+        let scale = scale(target_size.1);
         let is_solid = matches!(shape, Shape::Spheres { .. });
         let is_flow = matches!(shape, Shape::Tracers { .. });
         let mut light = if is_solid { target.space()? } else { target.light()? };
-        if look.stars > 0.0 && !is_flow {
-            self.stars.draw(&mut light, camera, (look.stars, is_solid, scale))?;
-        }
+        let shows_sky = look.stars > 0.0 && !is_flow;
+        let sky = shows_sky.then(|| self.stars.sky(target_size, camera, (look.stars, is_solid))).transpose()?;
+        self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
             self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
         }

@@ -1,19 +1,31 @@
-//! Draws faint background stars, which are the same in every picture.
+//! Draws the sky behind the bodies: faint stars and the band of the Milky Way, which are the same in every picture.
 
 use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
 use glium::backend::Context;
+use glium::index::{IndexBuffer, PrimitiveType};
+use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{DrawParameters, Program, Surface, VertexBuffer, implement_vertex, uniform};
 
 use super::camera::Camera;
-use super::opengl::{ADD, draw_sprites, graphics, source};
+use super::fill::{surface, texture};
+use super::opengl::{ADD, draw_sprites, graphics, scale, source};
 use crate::base::Result;
 
 /// Number of stars in the whole sky; about 400 are in view at a time.
 const COUNT: usize = 3000;
 /// Brightness of the brightest star when the look's `stars` setting is 1.
 const BRIGHTEST: f32 = 6.0;
+/// Light of the brightest part of the band when the look's `stars` setting is 1.
+const BAND: f32 = 0.12;
+/// Axis of the great circle along which the band lies. Most scenes open with a part of the band in view.
+const AXIS: Vec3 = Vec3::new(0.30, 0.62, 0.72);
+/// Half the width of the band, in radians.
+const HALF_WIDTH: f32 = 0.5;
+/// Numbers of points along and across the band, between which its light is interpolated.
+const POINTS: [u16; 2] = [192, 25];
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -23,34 +35,72 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
+/// What a picture of the sky depends on: camera, size in pixels, brightness, and the meaning of the alpha channel.
+type Drawn = (Camera, (u32, u32), f32, bool);
+
 pub(super) struct Stars {
+    context: Rc<Context>,
+    /// The last picture of the sky, and what it depends on; `None` before the first one.
+    sky: Texture2d,
+    drawn: Option<Drawn>,
     program: Program,
     all: VertexBuffer<Star>,
+    band_program: Program,
+    band: (VertexBuffer<Star>, IndexBuffer<u16>),
 }
 
 impl Stars {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate memory for the stars"))?;
-        Ok(Self { program: source!("stars").compile(context)?, all })
+        let (points, corners) = band();
+        let band = (
+            VertexBuffer::new(context, &points).map_err(graphics("allocate memory for the Milky Way"))?,
+            IndexBuffer::new(context, PrimitiveType::TrianglesList, &corners)
+                .map_err(graphics("allocate memory for the Milky Way"))?,
+        );
+        let (program, band_program) = (source!("stars").compile(context)?, source!("band").compile(context)?);
+        let sky = texture(context, UncompressedFloatFormat::F16F16F16F16, (1, 1))?;
+        Ok(Self { context: context.clone(), sky, drawn: None, program, all, band_program, band })
     }
 
-    /// Adds the light of the stars to `surface`. `covers` sets the meaning of the alpha channel (see
-    /// `shaders/stars.frag`), and `scale` comes from `opengl::scale`.
-    pub(super) fn draw(
-        &self,
-        surface: &mut impl Surface,
+    /// Returns the light of the sky in a picture of `size` pixels. `covers` sets the meaning of the alpha channel (see
+    /// `shaders/stars.frag`). Draws the sky only if the camera has turned or if the settings have changed.
+    pub(super) fn sky(
+        &mut self,
+        size: (u32, u32),
         camera: &Camera,
-        (brightness, covers, scale): (f32, bool, f32),
-    ) -> Result<()> {
-        let (width, height) = surface.get_dimensions();
-        let uniforms = uniform! {
-            view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
-            brightness: brightness * BRIGHTEST,
-            scale: scale,
-            covers: covers,
-        };
+        (brightness, covers): (f32, bool),
+    ) -> Result<&Texture2d> {
+        // Only the direction of the camera matters, because the sky is infinitely far away.
+        let facing = Camera { target: Vec3::ZERO, distance: 1.0, home: 1.0, ..camera.clone() };
+        let wanted = (facing, size, brightness, covers);
+        if self.drawn.as_ref() != Some(&wanted) {
+            if self.sky.dimensions() != size {
+                self.sky = texture(&self.context, UncompressedFloatFormat::F16F16F16F16, size)?;
+            }
+            self.draw(&wanted)?;
+            self.drawn = Some(wanted);
+        }
+        Ok(&self.sky)
+    }
+
+    fn draw(&self, (camera, (width, height), brightness, covers): &Drawn) -> Result<()> {
+        let mut surface = surface(&self.context, &self.sky)?;
+        surface.clear_color(0.0, 0.0, 0.0, 0.0);
+        let view_projection = camera.view_projection(*width as f32 / *height as f32).to_cols_array_2d();
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
-        draw_sprites(surface, "the stars", &self.all, &self.program, &uniforms, &parameters)
+        let uniforms = uniform! { view_projection: view_projection, brightness: brightness * BAND, covers: *covers };
+        let (points, corners) = &self.band;
+        surface
+            .draw(points, corners, &self.band_program, &uniforms, &parameters)
+            .map_err(graphics("draw the Milky Way"))?;
+        let uniforms = uniform! {
+            view_projection: view_projection,
+            brightness: brightness * BRIGHTEST,
+            scale: scale(*height),
+            covers: *covers,
+        };
+        draw_sprites(&mut surface, "the stars", &self.all, &self.program, &uniforms, &parameters)
     }
 }
 
@@ -71,4 +121,74 @@ fn stars() -> Vec<Star> {
         Star { direction: [flat * turn.cos(), flat * turn.sin(), z], star: [brightness, chance()] }
     };
     (0..COUNT).map(&mut star).collect()
+}
+
+/// Returns the points of the band, and the corners of the triangles between them. The light of a point falls with its distance
+/// from the middle of the band, and varies: clouds of stars are brighter, dust along the middle is darker.
+fn band() -> (Vec<Star>, Vec<u16>) {
+    let axis = AXIS.normalize();
+    let (first, second) = axis.any_orthonormal_pair();
+    let [along, across] = POINTS;
+    let mut points = Vec::new();
+    for (i, j) in (0..along).flat_map(|i| (0..across).map(move |j| (i, j))) {
+        let turn = std::f32::consts::TAU * f32::from(i) / f32::from(along);
+        let height = HALF_WIDTH * (2.0 * f32::from(j) / f32::from(across - 1) - 1.0);
+        let flat = first * turn.cos() + second * turn.sin();
+        let direction = flat * height.cos() + axis * height.sin();
+        // The middle of the galaxy is in the direction `first`, where the band is wide, bright and warm.
+        let bulge = (0.5 + 0.5 * turn.cos()).powi(4);
+        let width = 0.11 + 0.1 * bulge;
+        let glow = (-(height / width).powi(2)).exp() * (0.55 + 0.45 * bulge);
+        let clouds = 0.35 + 1.3 * noise(direction * 7.0);
+        let lane = (-((height - 0.05 * (noise(direction * 3.0) - 0.5)) / 0.045).powi(2)).exp();
+        let dust = 1.0 - 0.75 * lane * (1.6 * noise(direction * 11.0 + Vec3::splat(9.0))).min(1.0);
+        // The light ends smoothly at both edges of the band.
+        let edge = (1.0 - (height / HALF_WIDTH).powi(2)).max(0.0);
+        points.push(Star { direction: direction.into(), star: [glow * clouds * dust * edge, 0.35 + 0.6 * bulge] });
+    }
+    let at = |i: u16, j: u16| i % along * across + j;
+    let square = |i: u16, j: u16| {
+        let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)];
+        [a, b, c, c, b, d]
+    };
+    let corners = (0..along).flat_map(|i| (0..across - 1).flat_map(move |j| square(i, j)));
+    (points, corners.collect())
+}
+
+/// Returns smooth noise from 0 to 1 (value noise, three octaves).
+fn noise(at: Vec3) -> f32 {
+    let octave = |at: Vec3| {
+        let (cell, share) = (at.floor(), at - at.floor());
+        let share = share * share * (Vec3::splat(3.0) - 2.0 * share);
+        let corner = |x: f32, y: f32, z: f32| {
+            let [x, y, z] = (cell + Vec3::new(x, y, z)).to_array().map(|c| c as i32 as u32);
+            let mut hash = x.wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b) ^ z.wrapping_mul(0xc2b2_ae35);
+            hash = (hash ^ (hash >> 15)).wrapping_mul(0x2c1b_3c6d);
+            hash = (hash ^ (hash >> 12)).wrapping_mul(0x297a_2d39);
+            ((hash ^ (hash >> 15)) >> 8) as f32 / (1 << 24) as f32
+        };
+        let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
+        let row = |y, z| mix(corner(0.0, y, z), corner(1.0, y, z), share.x);
+        let side = |z| mix(row(0.0, z), row(1.0, z), share.y);
+        mix(side(0.0), side(1.0), share.z)
+    };
+    (4.0 * octave(at) + 2.0 * octave(at * 2.1) + octave(at * 4.3)) / 7.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_band_is_a_closed_ring_that_fades_at_its_edges() {
+        let (points, corners) = band();
+        assert_eq!(corners.len(), 6 * usize::from(POINTS[0]) * usize::from(POINTS[1] - 1));
+        assert!(corners.iter().all(|corner| usize::from(*corner) < points.len()));
+        let light = |row: &[Star]| row.iter().map(|point| point.star[0]).collect::<Vec<_>>();
+        for row in points.chunks(usize::from(POINTS[1])) {
+            let light = light(row);
+            assert!(light.iter().all(|x| (0.0..=1.5).contains(x)), "{light:?}");
+            assert!(light[0] == 0.0 && light[light.len() - 1] == 0.0 && light.iter().any(|x| *x > 0.02));
+        }
+    }
 }

@@ -45,19 +45,16 @@ impl Target {
         Ok(())
     }
 
-    /// Clears the target and returns it as a surface for drawing glows.
+    /// Returns the target as a surface for drawing glows.
     pub(super) fn light(&self) -> Result<SimpleFrameBuffer<'_>> {
-        let mut light = SimpleFrameBuffer::new(&self.context, &self.light)
-            .map_err(graphics("draw into a half-float texture"))?;
-        light.clear_color(0.0, 0.0, 0.0, 0.0);
-        Ok(light)
+        fill::surface(&self.context, &self.light)
     }
 
-    /// Clears the target and its reciprocal-depth buffer, and returns them as a surface for drawing balls.
+    /// Clears the target's reciprocal-depth buffer, and returns the target with that buffer as a surface for drawing balls.
     pub(super) fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
             .map_err(graphics("draw into a half-float texture with depth"))?;
-        space.clear_color_and_depth((0.0, 0.0, 0.0, 0.0), 0.0);
+        space.clear_depth(0.0);
         Ok(space)
     }
 

@@ -18,8 +18,10 @@ use crate::base::{Look, Result, Shape};
 
 /// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// Maximum number of segments in one trail; more segments would not look smoother.
+/// Maximum number of recorded positions in one trail; more positions would not look smoother.
 const MOST: usize = 96;
+/// Maximum number of segments that a trail is drawn with between two recorded positions.
+const FINEST: usize = 4;
 /// Half the width of a trail, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.
 const WIDTH: f32 = 0.7;
 
@@ -59,7 +61,7 @@ impl Trails {
     pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
         let pieces = PIECES[usize::from(is_software)];
         let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
-        let corners: Vec<u16> = (0..MOST as u16).flat_map(piece).collect();
+        let corners: Vec<u16> = (0..(MOST * FINEST) as u16).flat_map(piece).collect();
         let corners = IndexBuffer::immutable(context, PrimitiveType::TrianglesList, &corners)
             .map_err(graphics("allocate memory for the trails"))?;
         let program = source!("trails").compile(context)?;
@@ -135,11 +137,16 @@ impl Trails {
             // A tracer that leaves the flow at one side re-enters at the other; its trail must not cross the flow.
             Shape::Tracers { half } => (false, half[0].min(half[1])),
         };
-        let pieces = past.filled.min((look.trails as usize).div_ceil(past.stride) + 1).min(MOST);
+        let spans = past.filled.min((look.trails as usize).div_ceil(past.stride) + 1).min(MOST);
+        // Between recorded positions, a trail is a curve, drawn with as many segments as the picture allows.
+        let parts = (self.pieces / (past.bodies * spans).max(1)).clamp(1, FINEST);
+        let pieces = spans * parts;
         let uniforms = uniform! {
             value_range: cloud.value_range,
             palette: cloud.palette(),
             past: &past.places,
+            parts: parts as i32,
+            filled: past.filled as i32,
             bodies: past.bodies as i32,
             newest: past.newest as i32,
             rows: past.rows as i32,

@@ -8,6 +8,7 @@ mod hand;
 mod invariants;
 mod kernels;
 mod lane;
+mod light;
 mod parity;
 mod races;
 mod roofline;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use gravitile::base::LightRequest;
 use gravitile::base::bodies::Points;
 use gravitile::base::error::Result;
 use gravitile::base::params::{Params, Visitor};
@@ -180,9 +181,9 @@ impl Simulation for OddSimulation {
     fn resume(&mut self, extra: &Extra) -> Result<()> {
         self.inner.resume(extra)
     }
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+    fn publish(&mut self, points: Points, light: Option<&LightRequest>) -> Result<Pending<Points>> {
         self.may_panic(false);
-        self.inner.publish(points)
+        self.inner.publish(points, light)
     }
     fn attract(&mut self, attractor: &gravitile::base::edit::Attractor, time: f32) -> Result<()> {
         self.inner.attract(attractor, time)

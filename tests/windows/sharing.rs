@@ -19,7 +19,7 @@ fn file(folder: &Path, begin: &str, end: &str) -> PathBuf {
         if let Some(path) = names.into_iter().find(fits) {
             return path;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "no {begin}…{end}");
+        assert!(start.elapsed() < Duration::from_secs(300), "no {begin}…{end}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }

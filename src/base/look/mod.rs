@@ -49,7 +49,7 @@ parameters! {
         follow: bool = false, "Follow" effect(View) advanced(true),
         /// The camera orbits slowly around its target.
         turn: bool = false, "Auto-rotate" effect(View) advanced(true),
-        /// Colours of the panel.
+        /// Colours of the panel and of the picture: on a dark or a light background.
         theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
         /// Size of text and controls, relative to the size that the system recommends.
         scale: Size = Size::One, "Text size" effect(Window) advanced(true),
@@ -86,11 +86,11 @@ impl Size {
 }
 
 choice! {
-    /// Colours of the panel.
+    /// Colours of the panel and of the picture.
     pub enum Theme {
         /// Light text on a dark background, for dark rooms.
         Dark = "dark",
-        /// Dark text on a light background, for bright rooms.
+        /// Dark text and a picture on a light background, for bright rooms and for print.
         Light = "light",
     }
 }

@@ -7,7 +7,9 @@ use super::parameters::{Asteroids, ContactLaw, Substeps};
 use super::reference::{Step, body, finite, unit_radii};
 use super::solver::{Builder, SecondPass, Setup, Solver};
 use super::substeps::{LONGEST_MOVE, Motion, Schedule};
-use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Memory, Points, Result, Shape, State, invalid};
+use crate::base::{
+    Attractor, Bodies, ChangeEffect, Choice, LightRequest, Memory, Points, Result, Shape, State, invalid,
+};
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
@@ -337,7 +339,7 @@ impl Simulation for AsteroidSimulation {
         Ok(())
     }
 
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+    fn publish(&mut self, points: Points, _light: Option<&LightRequest>) -> Result<Pending<Points>> {
         let Asteroids { radius, planet_mass, planet_radius: planet, g, colour, .. } = self.params;
         let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
         let args = [

@@ -6,7 +6,7 @@ use super::search::Search;
 use super::shared::{Assignment, Cursor, Need, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
-use crate::base::{Attractor, CellRequest, Cells, Points, Result, State, Stroke};
+use crate::base::{Attractor, CellRequest, Cells, LightRequest, Points, Result, State, Stroke};
 use crate::compute::{Device, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
@@ -367,8 +367,8 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         self.parts.iter_mut().try_for_each(|part| part.resume(extra))
     }
 
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.gather(Need::Picture)?.publish(points)
+    fn publish(&mut self, points: Points, light: Option<&LightRequest>) -> Result<Pending<Points>> {
+        self.gather(Need::Picture)?.publish(points, light)
     }
 
     fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {

@@ -7,7 +7,7 @@ use super::grid::check_walls;
 use super::parameters::{Collision, Colour, Field, Fluid};
 use super::simulation::{Burst, FluidSimulation};
 use crate::base::flow::{deviations, populations};
-use crate::base::{Image, Points, Result, SPEEDS, Shape, State, Stroke, Tones};
+use crate::base::{Image, LightRequest, Points, Result, SPEEDS, Shape, State, Stroke, Tones};
 use crate::compute::{Arg, Buffer, Lane, Pass, Pending};
 use crate::modes::carried::list;
 use crate::modes::{
@@ -205,7 +205,7 @@ impl Simulation for FluidSimulation {
         Ok(())
     }
 
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+    fn publish(&mut self, points: Points, _light: Option<&LightRequest>) -> Result<Pending<Points>> {
         self.update_whole_field()?;
         let [nx, ny] = self.sides();
         let colour = match self.params.colour {

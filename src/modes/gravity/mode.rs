@@ -77,7 +77,7 @@ impl Mode for Gravity {
             Colour::Acceleration => ColourScale::log("Acceleration"),
             Colour::Height => ColourScale::linear("Height", ""),
             Colour::Cost => ColourScale::linear("Cost", "bodies + cells"),
-            Colour::Origin | Colour::Error | Colour::Own => None,
+            Colour::Origin | Colour::Error | Colour::Own | Colour::Stars => None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, PotentialPass, Setup, Solver, TreePass, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::{
-    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, Points, Result, Shape, State,
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, LightRequest, Points, Result, Shape, State,
 };
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
 use crate::modes::carried::list;
@@ -211,7 +211,7 @@ impl Simulation for GravitySimulation {
         self.solver.resume(extra, self.lane.device(), &self.params)
     }
 
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+    fn publish(&mut self, points: Points, light: Option<&LightRequest>) -> Result<Pending<Points>> {
         let colour = self.params.colour;
         if colour == Colour::Acceleration && !self.known.a_is_there {
             // Evaluates accelerations without a step, for colouring before the first step.
@@ -236,7 +236,10 @@ impl Simulation for GravitySimulation {
             shown = Colour::Error.index();
         }
         let args = [Arg::Uint(self.count as u32), Arg::Uint(shown as u32), x, v, a];
-        self.packed.publish(&mut self.lane, &args, points, Shape::Glow)
+        match light {
+            Some(request) => self.packed.publish_light(&mut self.lane, &args, points, request),
+            None => self.packed.publish(&mut self.lane, &args, points, Shape::Glow),
+        }
     }
 
     fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {

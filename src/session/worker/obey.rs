@@ -38,6 +38,11 @@ impl Worker {
             Command::StopStudy => {}
             Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
+            Command::ShowLight(request) => {
+                self.publisher.light = request;
+                // While the simulation runs, the next frame shows the new image anyway.
+                self.publisher.is_stale |= !self.wants_steps();
+            }
             Command::SetFrameInterval(picture) => self.stepper.picture = picture,
             Command::AcknowledgeLoss => drop(self.unseen_losses.pop_front()),
             Command::FrameTaken => {

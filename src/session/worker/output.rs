@@ -30,6 +30,12 @@ impl Worker {
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
         let memory = self.publisher.take_memory();
         self.request_cells();
+        let mut light = self.publisher.light.as_deref().cloned();
+        // The field at a selected body depends on all other bodies, and names belong to single bodies.
+        if selected.is_some() || !self.engine.names().is_empty() {
+            light.iter_mut().for_each(|light| light.listed = usize::MAX);
+        }
+        self.engine.show_light(light);
         let pending = self.engine.publish(memory)?;
         if let Some(steps) = next {
             self.begin_burst(steps)?;
@@ -216,6 +222,7 @@ impl Worker {
             None => Purpose::Picture(Box::new(self.engine.snapshot()?)),
         };
         self.request_cells();
+        self.engine.show_light(None);
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = self.coloured(points);
         let (time, names) = (self.engine.clock().1, self.engine.names().clone());

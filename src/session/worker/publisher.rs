@@ -1,6 +1,6 @@
 //! Decides when to send frames to the window, and sends them.
 
-use crate::base::{ParamValues, Points};
+use crate::base::{LightRequest, ParamValues, Points};
 use crate::session::frame::{ErrorColours, Frame, Stats};
 use crate::session::history::History;
 use crate::session::messages::Notifier;
@@ -16,6 +16,8 @@ pub(super) struct Publisher {
     pub has_new_series: bool,
     /// Depth of the tree's cells that frames contain; `None` for no cells.
     pub cells: Option<u32>,
+    /// Image of the bodies' light that frames contain; `None` for no image.
+    pub light: Option<Box<LightRequest>>,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
     /// Current value of [`Points::colours`], and the generation and view parameters to which it belongs.
@@ -31,6 +33,7 @@ impl Publisher {
             is_stale: true,
             has_new_series: false,
             cells: None,
+            light: None,
             read_ms: 0.0,
             colours: (0, (0, ParamValues::default())),
             history: History::default(),

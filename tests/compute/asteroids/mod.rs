@@ -217,7 +217,7 @@ fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) 
         .unwrap();
     let mut simulation = mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap();
     run(simulation.as_mut(), steps);
-    let (points, _) = simulation.publish(Points::default()).unwrap().wait().unwrap();
+    let (points, _) = simulation.publish(Points::default(), None).unwrap().wait().unwrap();
     let collisions = reading(&simulation.diagnostics().unwrap(), "collisions");
     (points.values.iter().map(|value| *value == 1.0).collect(), collisions)
 }

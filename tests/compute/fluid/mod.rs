@@ -238,7 +238,7 @@ fn find_mistakes(mut is_tried: impl FnMut(&str) -> bool) {
 }
 
 fn points(simulation: &mut FluidSimulation) -> Points {
-    simulation.publish(Points::default()).unwrap().wait().unwrap().0
+    simulation.publish(Points::default(), None).unwrap().wait().unwrap().0
 }
 
 /// Returns a fluid that moves as a whole at a given speed.

@@ -38,7 +38,7 @@ fn inside(device: &Device, parts: &mut Parts) {
         let mut simulation = stepped(device, variant, mode);
         simulation.paint_discs(&[[10, 3]], 1, true).unwrap();
         simulation.paint_discs(&[[7, 3]], 2, false).unwrap();
-        simulation.publish(Points::default()).unwrap().wait().unwrap();
+        simulation.publish(Points::default(), None).unwrap().wait().unwrap();
         // The diagnostics do not depend on the grid and are slow under Oclgrind, so they run only once.
         if variant == &VARIANTS[0] {
             simulation.diagnostics().unwrap();

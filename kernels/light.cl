@@ -1,0 +1,96 @@
+// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert) to one pixel. The sums
+// are whole numbers, so that they do not depend on the order of the bodies.
+
+#define KNOWN_BELOW 3e38f // larger values are not known
+
+// Returns the sRGB colour of a value, 0 to 1 per channel.
+float3 hue_of(float value, float low, float high, __global const uchar4 *palette)
+{
+    if (value >= KNOWN_BELOW)
+        return (float3)(0.5f, 0.52f, 0.56f);
+    if (value >= LOWEST_COLOUR) {
+        const uint code = (as_uint(value) & 0x7fffffu) << 1;
+        return convert_float3((uint3)(code >> 16 & 255, code >> 8 & 255, code & 255)) / 255.0f;
+    }
+    const float share = clamp((value - low) / (high - low), 0.0f, 1.0f);
+    return convert_float3(palette[convert_int(share * 255.0f + 0.5f)].xyz) / 255.0f;
+}
+
+// Adds the light of each body to `sums`: four numbers per pixel, in units of 1 / `unit`, then the number of quarantined bodies.
+// `sprites` holds 1 / typical mass, typical diameter, least and largest diameter, distance of the target, light, depth cue, and
+// `unit`. `picture` holds width, height, and the values at the two ends of the colour map.
+__kernel void add_light(const uint n, const float16 view_projection, const float8 sprites, const float8 picture,
+                        __global const float4 *x, __global const float *values, __global const uchar4 *palette,
+                        __global uint *sums)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const uint width = convert_uint(picture.s0), height = convert_uint(picture.s1);
+    const float value = values[i];
+    if (value == HELD_OUT) {
+        atomic_inc(sums + 4 * width * height);
+        return;
+    }
+    const float4 body = x[i];
+    const float4 at = view_projection.s0123 * body.x + view_projection.s4567 * body.y + view_projection.s89ab * body.z
+                      + view_projection.scdef;
+    // The comparison also leaves out NaN.
+    if (!(fabs(at.x) < at.w && fabs(at.y) < at.w && fabs(at.z) <= at.w))
+        return;
+    const float mass_scale = sprites.s0, size = sprites.s1, distance = sprites.s4, unit = sprites.s7;
+    float girth = mass_scale > 0.0f ? fmax(cbrt(fmax(body.w, 0.0f) * mass_scale), 0.5f) : 1.0f;
+    girth = girth > 4.0f ? 4.0f + 0.32f * log2(fmin(girth, 1e9f) / 4.0f) : girth;
+    const float near = distance / fmax(at.w, 1e-3f * distance);
+    // A sprite is never fainter than a tenth of the smallest size.
+    const float diameter = clamp(size * girth * near, 0.1f * sprites.s2, sprites.s3);
+    const float cue = sprites.s6 > 0.0f ? exp2(sprites.s6 * log2(clamp(near, 1e-3f, 1.0f))) : 1.0f;
+    // π/16 is the mean of (1 - r²)³ over the square around the unit disc.
+    const float share = value >= KNOWN_BELOW ? 0.03f : 1.0f;
+    const float light = sprites.s5 * share * cue * (M_PI_F / 16.0f) * diameter * diameter;
+    const float3 hue = hue_of(value, picture.s2, picture.s3, palette);
+    // A body's number decides how its light is rounded, so that faint bodies keep their mean colour.
+    const float dither = convert_float(i * 2654435769u >> 8) * 0x1p-24f;
+    const uint4 amount = convert_uint4(fmin((float4)(hue, 1.0f) * (light * unit), 0x1p24f) + dither);
+    const uint column = min(convert_uint((0.5f + 0.5f * at.x / at.w) * width), width - 1);
+    const uint row = min(convert_uint((0.5f + 0.5f * at.y / at.w) * height), height - 1);
+    __global uint *pixel = sums + 4 * (row * width + column);
+    atomic_add(pixel, amount.x);
+    atomic_add(pixel + 1, amount.y);
+    atomic_add(pixel + 2, amount.z);
+    atomic_add(pixel + 3, amount.w);
+}
+
+// Smooths the sums and writes the image as half-precision numbers, then the number of quarantined bodies as two halves.
+__kernel void finish_light(const uint width, const uint height, const float scale, __global const uint *sums,
+                           __global ushort4 *image)
+{
+    const uint i = get_global_id(0);
+    if (i == width * height) {
+        const uint count = sums[4 * i];
+        image[i] = (ushort4)(count & 0xffff, count >> 16, 0, 0);
+    }
+    if (i >= width * height)
+        return;
+    const int x = i % width, y = i / width;
+    float4 sum = (float4)(0.0f);
+    for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) {
+            const int column = clamp(x + dx, 0, (int)width - 1), row = clamp(y + dy, 0, (int)height - 1);
+            const float weight = (dx == 0 ? 2.0f : 1.0f) * (dy == 0 ? 2.0f : 1.0f) / 16.0f;
+            sum += weight * convert_float4(vload4(row * width + column, sums));
+        }
+    }
+    vstore_half4(fmin(sum * scale, 6e4f), i, (__global half *)image);
+}
+
+// Copies every `stride`-th body.
+__kernel void list_bodies(const uint n, const uint stride, __global const float4 *x, __global const float *values,
+                          __global float4 *listed, __global float *listed_values)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    listed[i] = x[(size_t)i * stride];
+    listed_values[i] = values[(size_t)i * stride];
+}

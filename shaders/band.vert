@@ -1,0 +1,15 @@
+// A point of the band of the Milky Way, at infinite distance.
+
+in vec3 direction;
+in vec2 star;  // light, and warmth of the colour, from 0 to 1
+
+uniform mat4 view_projection;
+uniform float brightness;
+
+out vec4 tint;
+
+void main() {
+    gl_Position = view_projection * vec4(direction, 0.0);
+    gl_Position.z = 0.0;  // between the near and the far plane
+    tint = vec4(mix(vec3(0.62, 0.72, 1.0), vec3(1.0, 0.88, 0.74), star.y), 1.0) * (brightness * star.x);
+}

@@ -1,0 +1,69 @@
+//! Images of the light of all bodies, for scenes with more bodies than OpenGL can draw quickly.
+//!
+//! The device that holds the bodies adds the light of each to one pixel. Only the image and a part of the bodies are copied
+//! to the host.
+
+use half::f16;
+
+use super::look::Palette;
+use super::memory::Memory;
+
+/// Request for an image of the light of all bodies, as a camera sees them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LightRequest {
+    /// Matrix from scene coordinates to clip coordinates, by columns.
+    pub view_projection: [[f32; 4]; 4],
+    /// Width and height of the image in pixels.
+    pub size: [u32; 2],
+    /// Size and light of the bodies' sprites, in pixels of the image.
+    pub sprites: Sprites,
+    /// Colour map of the bodies' values.
+    pub palette: Palette,
+    /// Values at the two ends of the colour map.
+    pub value_range: [f32; 2],
+    /// Maximum number of bodies to copy to the host. If there are more, every second, every third and so on is copied.
+    pub listed: usize,
+}
+
+/// Size and light of the sprites of glowing bodies. `shaders/points.vert` and `kernels/light.cl` use them alike.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sprites {
+    /// Reciprocal of the typical mass; 0 if no body has mass.
+    pub mass_scale: f32,
+    /// Diameter of the sprite of a typical body at the camera's target, in pixels.
+    pub size: f32,
+    /// Smallest and largest diameter of a sprite, in pixels.
+    pub size_limits: [f32; 2],
+    /// Distance from the eye to the camera's target.
+    pub distance: f32,
+    /// Light of a typical body at the centre of its sprite.
+    pub light: f32,
+    /// Exponent with which light fades with the distance from the eye.
+    pub depth_cue: f32,
+}
+
+/// Image of the light of all bodies.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LightImage {
+    /// Number of bodies whose light the image shows.
+    pub bodies: usize,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Red, green and blue weighted by light, and the sum of the light. The rows of the image from bottom to top, then one
+    /// more element, whose first two numbers hold the bits of [`LightImage::nonfinite`].
+    pub pixels: Memory<[f16; 4]>,
+}
+
+impl LightImage {
+    /// Returns the pixels of the image, without the element behind them.
+    pub fn pixels(&self) -> &[[f16; 4]] {
+        let count = self.size[0] as usize * self.size[1] as usize;
+        self.pixels.get(..count).unwrap_or_default()
+    }
+
+    /// Returns the number of quarantined bodies.
+    pub fn nonfinite(&self) -> usize {
+        let [low, high, ..] = self.pixels.last().copied().unwrap_or_default();
+        usize::from(low.to_bits()) | usize::from(high.to_bits()) << 16
+    }
+}

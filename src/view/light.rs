@@ -1,0 +1,115 @@
+//! The light behind the sprites: the sky, and the image of the light of all bodies, which the simulation's device computes for
+//! scenes with very many bodies.
+
+use std::rc::Rc;
+
+use glium::backend::Context;
+use glium::texture::{ClientFormat, RawImage2d, Texture2d, UncompressedFloatFormat};
+use glium::{Program, Rect, Surface, uniform};
+use half::f16;
+
+use super::fill::{fill, pixels, smooth, texture};
+use super::opengl::source;
+use crate::base::{LightImage, Result};
+
+/// Limits that decide when the simulation's device draws the bodies' light, and how many bodies are drawn besides.
+pub(super) struct Limits {
+    /// Number of bodies above which their light is an image.
+    pub bodies: usize,
+    /// Maximum number of bodies that are drawn as sprites over the image.
+    pub sprites: usize,
+    /// Maximum number of pixels of the image.
+    pub pixels: u32,
+}
+
+/// Limits with hardware rendering and with software rendering.
+pub(super) const LIMITS: [Limits; 2] = [
+    Limits { bodies: 1 << 18, sprites: 1 << 16, pixels: 1 << 21 },
+    Limits { bodies: 1 << 13, sprites: 1 << 12, pixels: 1 << 18 },
+];
+/// Maximum number of bodies whose positions are copied to the host beside the image.
+pub(super) const LISTED: usize = 1 << 20;
+/// Diameter of a typical sprite, in pixels of the image, above which the bodies are drawn as sprites only: an image would
+/// show them as squares.
+pub(super) const LARGEST: f32 = 6.0;
+
+pub(super) struct Light {
+    context: Rc<Context>,
+    /// Programs that draw the image without and with the sky.
+    with_image: [Program; 2],
+    /// Program that draws the sky alone.
+    only_sky: Program,
+    /// The image; `None` if the bodies have none.
+    image: Option<Texture2d>,
+}
+
+impl Light {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
+        let program = |defines| source!("light", "fill").compile_with(context, defines);
+        Ok(Self {
+            context: context.clone(),
+            with_image: [program("#define IMAGE\n")?, program("#define IMAGE\n#define SKY\n")?],
+            only_sky: program("#define SKY\n")?,
+            image: None,
+        })
+    }
+
+    /// Replaces the image.
+    pub(super) fn upload(&mut self, image: Option<&LightImage>) -> Result<()> {
+        let Some(image) = image else {
+            self.image = None;
+            return Ok(());
+        };
+        let (width, height) = image.size.into();
+        if self.image.as_ref().is_none_or(|texture| texture.dimensions() != (width, height)) {
+            self.image = Some(texture(&self.context, UncompressedFloatFormat::F16F16F16F16, (width, height))?);
+        }
+        if let Some(texture) = &self.image {
+            let data = bytemuck::cast_slice::<[f16; 4], u16>(image.pixels()).into();
+            let raw = RawImage2d { data, width, height, format: ClientFormat::F16F16F16F16 };
+            texture.write(Rect { left: 0, bottom: 0, width, height }, raw);
+        }
+        Ok(())
+    }
+
+    /// Replaces what is on `surface` by the light of the sky and the image, if there are any.
+    pub(super) fn draw(&self, surface: &mut impl Surface, sky: Option<&Texture2d>) -> Result<()> {
+        let (width, height) = surface.get_dimensions();
+        let size = [width as f32, height as f32];
+        match (&self.image, sky) {
+            (None, None) => {
+                surface.clear_color(0.0, 0.0, 0.0, 0.0);
+                Ok(())
+            }
+            (None, Some(sky)) => fill(surface, None, &self.only_sky, &uniform! { sky: pixels(sky) }, None),
+            (Some(image), None) => {
+                let uniforms = uniform! { image: smooth(image), size: size };
+                fill(surface, None, &self.with_image[0], &uniforms, None)
+            }
+            (Some(image), Some(sky)) => {
+                let uniforms = uniform! { sky: pixels(sky), image: smooth(image), size: size };
+                fill(surface, None, &self.with_image[1], &uniforms, None)
+            }
+        }
+    }
+}
+
+/// Returns the size of an image for a picture of `size` pixels: the picture divided by a whole number.
+pub(super) fn image_size([width, height]: [u32; 2], most: u32) -> [u32; 2] {
+    let divided = |by: u32| [width.div_ceil(by), height.div_ceil(by)];
+    let fits = |by: &u32| divided(*by).into_iter().product::<u32>() <= most;
+    divided((1..).find(fits).unwrap_or(1)).map(|side| side.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_has_as_many_pixels_as_allowed() {
+        assert_eq!(image_size([1280, 800], 1 << 21), [1280, 800]);
+        assert_eq!(image_size([1280, 800], 1 << 18), [640, 400]);
+        assert_eq!(image_size([3840, 2160], 1 << 21), [1920, 1080]);
+        assert_eq!(image_size([0, 0], 1 << 18), [1, 1]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Tests the image of the light of all bodies against sums on the host.
+
+use glam::Vec4;
+use gravitile::base::bodies::Points;
+use gravitile::base::look::Palette;
+use gravitile::base::params::Choice;
+use gravitile::base::{LightImage, LightRequest, Sprites};
+use gravitile::compute::Device;
+use gravitile::engine::Engine;
+use gravitile::modes::gravity::Colour;
+use gravitile::scene::Scene;
+use gravitile::view::Camera;
+
+use crate::support::{cpu, gpu, scene};
+
+const SIZE: [u32; 2] = [64, 40];
+
+/// Returns a request for an image of `points`, all in view.
+fn request(points: &Points) -> LightRequest {
+    let mut camera = Camera::default();
+    camera.frame_all(points, 1.6);
+    LightRequest {
+        view_projection: camera.view_projection(1.6).to_cols_array_2d(),
+        size: SIZE,
+        sprites: Sprites {
+            mass_scale: 3000.0,
+            size: 2.0,
+            size_limits: [1.5, 160.0],
+            distance: camera.distance,
+            light: 1.5,
+            depth_cue: 1.2,
+        },
+        palette: Palette::Ice,
+        value_range: points.value_range(),
+        listed: usize::MAX,
+    }
+}
+
+fn published(engine: &mut Engine, request: Option<&LightRequest>) -> Points {
+    engine.show_light(request.cloned());
+    engine.publish(Points::default()).unwrap().wait().unwrap().0
+}
+
+/// Returns the image that `points` should have, before smoothing.
+fn expected(points: &Points, request: &LightRequest) -> Vec<[f64; 4]> {
+    let [width, height] = SIZE.map(|side| side as usize);
+    let mut sums = vec![[0.0; 4]; width * height];
+    let matrix = glam::Mat4::from_cols_array_2d(&request.view_projection);
+    let Sprites { mass_scale, size, size_limits, distance, light, depth_cue } = request.sprites;
+    let [low, high] = request.value_range;
+    for ([x, y, z, mass], value) in points.positions.iter().zip(points.values.iter()) {
+        let at = matrix * Vec4::new(*x, *y, *z, 1.0);
+        if at.x.abs() >= at.w || at.y.abs() >= at.w {
+            continue;
+        }
+        let girth = f64::from(mass * mass_scale).cbrt().max(0.5);
+        let girth = if girth > 4.0 { 4.0 + 0.32 * (girth / 4.0).log2() } else { girth };
+        let near = f64::from(distance / at.w);
+        let diameter =
+            (f64::from(size) * girth * near).clamp(0.1 * f64::from(size_limits[0]), f64::from(size_limits[1]));
+        let cue = near.min(1.0).powf(f64::from(depth_cue));
+        let light = f64::from(light) * cue * diameter * diameter * std::f64::consts::PI / 16.0;
+        let [r, g, b] = request.palette.colour((value - low) / (high - low)).map(|c| f64::from(c) / 255.0);
+        let column = ((0.5 + 0.5 * at.x / at.w) * width as f32) as usize;
+        let row = ((0.5 + 0.5 * at.y / at.w) * height as f32) as usize;
+        let pixel = &mut sums[row.min(height - 1) * width + column.min(width - 1)];
+        pixel.iter_mut().zip([r, g, b, 1.0]).for_each(|(sum, part)| *sum += light * part);
+    }
+    sums
+}
+
+/// Smooths an image as the kernel does: the middle counts four times, the sides twice, the corners once.
+fn smoothed(sums: &[[f64; 4]]) -> Vec<[f64; 4]> {
+    let [width, height] = SIZE.map(i64::from);
+    let at = |x: i64, y: i64| sums[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize];
+    let smooth = |x: i64, y: i64| {
+        let near = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
+        near.fold([0.0; 4], |sum, (dx, dy): (i64, i64)| {
+            let weight = (2 - dx.abs()) as f64 * (2 - dy.abs()) as f64 / 16.0;
+            std::array::from_fn(|k| sum[k] + weight * at(x + dx, y + dy)[k])
+        })
+    };
+    (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| smooth(x, y)).collect()
+}
+
+fn pixels(light: &LightImage) -> Vec<[f64; 4]> {
+    light.pixels().iter().map(|pixel| pixel.map(half::f16::to_f64)).collect()
+}
+
+fn the_image_is_the_sum_of_the_light_of_all_bodies(device: &Device) {
+    for count in [1, 3000, 20_000] {
+        let mut engine = Engine::new(device.clone(), scene("galaxy", Some(count), &[("colour", "speed")])).unwrap();
+        let whole = published(&mut engine, None);
+        assert!(whole.light.is_none());
+        let request = request(&whole);
+        let points = published(&mut engine, Some(&request));
+        assert!(points.positions == whole.positions && points.values == whole.values);
+        let light = points.light.as_ref().unwrap();
+        assert_eq!((light.bodies, light.size, points.nonfinite()), (count, SIZE, 0));
+        let (found, right) = (pixels(light), smoothed(&expected(&whole, &request)));
+        let total: f64 = right.iter().map(|pixel| pixel[3]).sum();
+        let off: f64 = found.iter().flatten().zip(right.iter().flatten()).map(|(a, b)| (a - b).abs()).sum();
+        // A body at the edge of a pixel may be in either, because the device rounds differently.
+        assert!(total > 0.0 && off < 0.01 * total, "{count} bodies: off by {off} of {total}");
+        let again = published(&mut engine, Some(&request)).light.unwrap();
+        assert!(again == *light, "{count}: the image depends on the order of the work-items");
+    }
+}
+
+#[test]
+fn the_image_is_the_sum_of_the_light_of_all_bodies_on_the_cpu() {
+    the_image_is_the_sum_of_the_light_of_all_bodies(&cpu());
+}
+
+#[test]
+fn the_image_is_the_sum_of_the_light_of_all_bodies_on_a_gpu() {
+    gpu().iter().for_each(the_image_is_the_sum_of_the_light_of_all_bodies);
+}
+
+fn a_part_of_the_bodies_is_listed(device: &Device) {
+    let mut engine = Engine::new(device.clone(), scene("plummer", Some(1000), &[])).unwrap();
+    let whole = published(&mut engine, None);
+    for (listed, stride) in [(1000, 1), (999, 2), (100, 10), (3, 334), (1, 1000)] {
+        let points = published(&mut engine, Some(&LightRequest { listed, ..request(&whole) }));
+        assert_eq!((points.body(1), points.bodies()), (stride, 1000));
+        let right: Vec<_> = whole.positions.iter().step_by(stride).copied().collect();
+        let values: Vec<_> = whole.values.iter().step_by(stride).copied().collect();
+        assert!(*points.positions == *right && *points.values == *values, "{listed} of 1000 bodies");
+    }
+    // Without a request, all bodies are listed again.
+    assert!(published(&mut engine, None).positions == whole.positions);
+}
+
+#[test]
+fn a_part_of_the_bodies_is_listed_on_the_cpu() {
+    a_part_of_the_bodies_is_listed(&cpu());
+}
+
+#[test]
+fn a_part_of_the_bodies_is_listed_on_a_gpu() {
+    gpu().iter().for_each(a_part_of_the_bodies_is_listed);
+}
+
+#[test]
+fn excluded_bodies_are_counted_and_have_no_light() {
+    let mut bodies = Engine::new(cpu(), scene("plummer", Some(100), &[])).unwrap().bodies().unwrap();
+    let mut config = scene("plummer", None, &[]);
+    for body in [3, 50, 99] {
+        bodies.velocities[body] = [f32::NAN; 4];
+        bodies.positions[body][3] = 0.0;
+    }
+    config.start = Scene::of_bodies("excluded", bodies).into();
+    let mut engine = Engine::new(cpu(), config).unwrap();
+    let whole = published(&mut engine, None);
+    assert_eq!(whole.nonfinite(), 3);
+    let request = request(&whole);
+    let listed = published(&mut engine, Some(&LightRequest { listed: 7, ..request.clone() }));
+    assert_eq!(listed.nonfinite(), 3, "all bodies are counted, not only those listed");
+    let mut seen = whole.clone();
+    let kept = (0..100).filter(|body| ![3, 50, 99].contains(body));
+    (seen.positions, seen.values) =
+        (kept.clone().map(|body| whole.positions[body]).collect(), kept.map(|body| whole.values[body]).collect());
+    let right: f64 = expected(&seen, &request).iter().map(|pixel| pixel[3]).sum();
+    let found: f64 = pixels(&listed.light.unwrap()).iter().map(|pixel| pixel[3]).sum();
+    assert!((found / right - 1.0).abs() < 0.01, "{found} for {right}");
+}
+
+#[test]
+fn colours_that_the_host_sets_have_no_image() {
+    for colour in ["error", "own"] {
+        let mut engine = Engine::new(cpu(), scene("plummer", Some(100), &[("colour", colour)])).unwrap();
+        let whole = published(&mut engine, None);
+        assert!(published(&mut engine, Some(&request(&whole))).light.is_none(), "{colour}");
+    }
+}
+
+/// Checks the colours of stars: golden in the bulge, white to blue in the disc, and the same at every step.
+#[test]
+fn bulges_are_golden_and_discs_blue() {
+    let mut engine = Engine::new(cpu(), scene("galaxy", Some(4000), &[("colour", Colour::Stars.name())])).unwrap();
+    let parts: Vec<f32> = engine.bodies().unwrap().origins().collect();
+    let colours = |points: &Points| -> Vec<[f32; 3]> {
+        let rgb = |value: &f32| {
+            assert!((Points::LOWEST_COLOUR..3e38).contains(value), "{value:e} stands for no colour");
+            let [_, r, g, b] = ((value.to_bits() & 0x7f_ffff) << 1).to_be_bytes();
+            [r, g, b].map(f32::from)
+        };
+        points.values.iter().map(rgb).collect()
+    };
+    let first = published(&mut engine, None);
+    let warmth = |part: f32| {
+        let ratios: Vec<f32> = colours(&first)
+            .iter()
+            .zip(&parts)
+            .filter(|(_, its)| **its == part)
+            .map(|([r, _, b], _)| r / b.max(1.0))
+            .collect();
+        assert!(ratios.len() > 100);
+        ratios.iter().sum::<f32>() / ratios.len() as f32
+    };
+    let (bulge, disc) = (warmth(0.0), warmth(1.0));
+    assert!(bulge > 1.3 && disc < 1.0, "red over blue: {bulge} in the bulge, {disc} in the disc");
+    engine.run(3, |_| ()).unwrap();
+    assert!(published(&mut engine, None).values == first.values, "stars keep their colour");
+}
