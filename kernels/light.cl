@@ -51,7 +51,7 @@ __kernel void add_light(const uint n, const float16 view_projection, const float
     const float3 hue = hue_of(value, picture.s2, picture.s3, palette);
     // A body's number decides how its light is rounded, so that faint bodies keep their mean colour.
     const float dither = convert_float(i * 2654435769u >> 8) * 0x1p-24f;
-    const uint4 amount = convert_uint4(fmin((float4)(hue, 1.0f) * (light * unit), 0x1p24f) + dither);
+    const uint4 amount = convert_uint4(fmin((float4)(hue, 1.0f) * (light * unit), 0x1p28f) + dither);
     const uint column = min(convert_uint((0.5f + 0.5f * at.x / at.w) * width), width - 1);
     const uint row = min(convert_uint((0.5f + 0.5f * at.y / at.w) * height), height - 1);
     __global uint *pixel = sums + 4 * (row * width + column);

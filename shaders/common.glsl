@@ -66,3 +66,29 @@ void unsee(out vec4 position, out float size, out vec4 tint) {
     size = 1.0;
     tint = vec4(0.0);
 }
+
+// The light level that needs no adaptation, and the limits of the eye's adaptation to darker and brighter pictures.
+const float USUAL_LIGHT = 1.1;
+const float EYE_REACH = 0.55;
+const vec2 EYE_LIMITS = vec2(0.2, 4.0);
+// Returns the factor for the light of a picture. `measured` is a single pixel: the sum of weighted logarithms of the light, and
+// the sum of the weights.
+float exposure_of(sampler2D measured, bool automatic, float stops) {
+    float exposure = exp2(stops);
+    if (automatic) {
+        vec2 sums = texelFetch(measured, ivec2(0), 0).rg;
+        float key = sums.g > 0.0 ? exp(sums.r / sums.g) : USUAL_LIGHT;
+        exposure *= clamp(pow(USUAL_LIGHT / key, EYE_REACH), EYE_LIMITS.x, EYE_LIMITS.y);
+    }
+    return exposure;
+}
+
+// Returns the sRGB colour of a light and, as alpha, how much of the background it covers. The hue is the mean hue of the light
+// and only the brightness saturates, so that crowds of bodies keep their colour instead of turning white.
+vec4 shown(vec4 light, float exposure) {
+    float lit = light.a * exposure;
+    float dim = 1.0 / (1.0 + 0.5 * lit);
+    // Beyond saturation a crowd gets a little paler with each doubling of the light.
+    float pale = clamp(log2(max(lit, 1.0)) * 0.13, 0.0, 0.8);
+    return vec4(mix(light.rgb / light.a, vec3(1.0, 0.98, 0.95), pale), 1.0 - dim * dim);
+}

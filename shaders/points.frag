@@ -1,7 +1,11 @@
-// A soft round sprite. Light adds up: RGB holds colours weighted by light, alpha the sum of the light.
+// A soft round sprite. Light adds up: RGB holds colours weighted by light, alpha the sum of the light. With DIRECT, the sprite is
+// laid over a picture instead, as sRGB.
 
 flat in vec4 tint;
 flat in float glow;
+#ifdef DIRECT
+flat in float exposure;
+#endif
 out vec4 light;
 
 void main() {
@@ -12,4 +16,8 @@ void main() {
     core *= core;
     core *= core;
     light = tint * mix(halo, 0.2 * halo * fall + 3.0 * core, glow);
+#ifdef DIRECT
+    vec4 seen = shown(max(light, 1e-9), exposure);
+    light = vec4(seen.rgb * seen.a, 0.0);
+#endif
 }

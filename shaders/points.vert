@@ -13,6 +13,12 @@ uniform float light;        // light of a typical body at its centre
 uniform bool varied;        // whether the light of bodies of equal mass varies
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
 
+#ifdef DIRECT
+uniform sampler2D measured;
+uniform bool automatic;
+uniform float stops;
+flat out float exposure;
+#endif
 flat out vec4 tint;
 flat out float glow;
 
@@ -26,6 +32,9 @@ float variation(uint body) {
 }
 
 void main() {
+#ifdef DIRECT
+    exposure = exposure_of(measured, automatic, stops);
+#endif
     gl_Position = view_projection * vec4(body.xyz, 1.0);
 
     // The radius of a ball of constant density is proportional to the cube root of its mass.

@@ -1,5 +1,4 @@
-// Converts light to sRGB. The hue is the mean hue of a pixel's light and only the brightness saturates, so that crowds
-// of bodies keep their colour instead of turning white.
+// Converts light to sRGB (see `shown` in common.glsl).
 
 uniform sampler2D light;
 #ifdef BLOOM
@@ -25,12 +24,6 @@ void main() {
         colour = over ? vec4(0.0) : vec4(background, 1.0);
         return;
     }
-    vec3 hue = sum.rgb / sum.a;
-    float lit = sum.a * exposure;
-    float dim = 1.0 / (1.0 + 0.5 * lit);
-    float shown = 1.0 - dim * dim;
-    // Beyond saturation a crowd gets a little paler with each doubling of the light.
-    float pale = clamp(log2(max(lit, 1.0)) * 0.13, 0.0, 0.8);
-    vec3 shine = mix(hue, vec3(1.0, 0.98, 0.95), pale);
-    colour = over ? vec4(shine, shown) : vec4(dithered(mix(background, shine, shown), pixel), 1.0);
+    vec4 seen = shown(sum, exposure);
+    colour = over ? seen : vec4(dithered(mix(background, seen.rgb, seen.a), pixel), 1.0);
 }

@@ -137,9 +137,10 @@ impl Light {
         }
         let count = bodies.values.len();
         let Sprites { mass_scale, size, size_limits: [least, largest], distance, light, depth_cue } = *sprites;
-        // All bodies could be in one pixel, with a few times their typical light.
+        // All bodies could be in one pixel, with a few times their typical light. The largest sprite has thousands of times the
+        // light of a typical one.
         let typical = light * (size * size).max(0.01 * least * least) * std::f32::consts::PI / 16.0;
-        let unit = (2f32.powi(30) / (count.max(1) as f32 * typical)).clamp(1e-3, 1e9);
+        let unit = (2f32.powi(30) / count.max(1) as f32).min(2f32.powi(16)) / typical;
         self.sums.clear()?;
         let [low, high] = *value_range;
         let args = [

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::texture::{ClientFormat, RawImage2d, Texture2d, UncompressedFloatFormat};
-use glium::{Program, Rect, Surface, uniform};
+use glium::{DrawParameters, Program, Rect, Surface, uniform};
 use half::f16;
 
 use super::fill::{fill, pixels, smooth, texture};
-use super::opengl::source;
+use super::opengl::{ADD, SCREEN, source};
 use crate::base::{LightImage, Result};
 
 /// Limits that decide when the simulation's device draws the bodies' light, and how many bodies are drawn besides.
@@ -72,6 +72,11 @@ impl Light {
         Ok(())
     }
 
+    /// Returns whether the bodies have an image.
+    pub(super) fn is_there(&self) -> bool {
+        self.image.is_some()
+    }
+
     /// Replaces what is on `surface` by the light of the sky and the image, if there are any.
     pub(super) fn draw(&self, surface: &mut impl Surface, sky: Option<&Texture2d>) -> Result<()> {
         let (width, height) = surface.get_dimensions();
@@ -89,6 +94,29 @@ impl Light {
             (Some(image), Some(sky)) => {
                 let uniforms = uniform! { sky: pixels(sky), image: smooth(image), size: size };
                 fill(surface, None, &self.with_image[1], &uniforms, None)
+            }
+        }
+    }
+}
+
+/// A picture on a surface, to draw sprites over.
+pub(super) struct Over<'a> {
+    /// Place of the picture, in pixels.
+    pub area: Rect,
+    /// Whether the exposure is automatic, and the brightness from which it follows (see `shaders/common.glsl`).
+    pub is_automatic: bool,
+    pub measured: &'a Texture2d,
+}
+
+impl Over<'_> {
+    /// Returns the second of two programs and its parameters if sprites are drawn over a picture. Otherwise returns the first
+    /// one, which adds light.
+    pub(super) fn choose<'a>(over: Option<&Self>, [light, direct]: &'a [Program; 2]) -> (&'a Program, DrawParameters<'a>) {
+        match over {
+            None => (light, DrawParameters { blend: ADD, ..DrawParameters::default() }),
+            Some(Self { area, .. }) => {
+                let (viewport, scissor) = (Some(*area), Some(*area));
+                (direct, DrawParameters { blend: SCREEN, viewport, scissor, ..DrawParameters::default() })
             }
         }
     }

@@ -55,6 +55,11 @@ pub(super) const OVER: Blend = Blend {
     color: blending(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
     ..blend(Factor::Zero, Factor::One)
 };
+/// Blending that adds the share of the new colours that is left up to white, and leaves the surface opaque.
+pub(super) const SCREEN: Blend = Blend {
+    color: blending(Factor::OneMinusDestinationColor, Factor::One),
+    ..blend(Factor::Zero, Factor::One)
+};
 /// Returns a blend mode that multiplies the existing colours by `kept` and adds the new colours.
 pub(super) const fn fade(kept: f32) -> Blend {
     Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }

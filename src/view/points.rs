@@ -3,18 +3,21 @@
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::{DrawParameters, Program, Surface, uniform};
+use glium::{Program, Surface, uniform};
 
 use super::camera::Camera;
 use super::cloud::Cloud;
-use super::opengl::{ADD, draw_sprites, scale, source};
+use super::fill::pixels;
+use super::light::Over;
+use super::opengl::{draw_sprites, scale, source};
 use crate::base::{Look, Result, Sprites};
 
 /// Minimum number of bodies for which the brightness of bodies of equal mass varies, as that of stars does.
 const VARIED: usize = 1 << 12;
 
 pub(super) struct Glow {
-    program: Program,
+    /// Programs that draw into the texture of light, and over a picture.
+    programs: [Program; 2],
     typical_mass: f32,
     /// Number of bodies, including those that are not drawn as sprites.
     count: usize,
@@ -22,7 +25,8 @@ pub(super) struct Glow {
 
 impl Glow {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0, count: 0 })
+        let direct = source!("points").compile_with(context, "#define DIRECT\n")?;
+        Ok(Self { programs: [source!("points").compile(context)?, direct], typical_mass: 0.0, count: 0 })
     }
 
     /// Determines the typical mass of the `count` bodies from a part of them. A body of this mass is drawn as a sprite of the
@@ -53,15 +57,16 @@ impl Glow {
         }
     }
 
-    /// Draws the glowing bodies by adding their light to `surface`.
+    /// Draws the glowing bodies by adding their light to `surface`, or over the picture that `over` describes.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
         (camera, look): (&Camera, &Look),
+        over: Option<&Over>,
     ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
-        let (width, height) = surface.get_dimensions();
+        let (width, height) = over.map_or(surface.get_dimensions(), |over| (over.area.width, over.area.height));
         let Sprites { mass_scale, size, size_limits, distance, light, depth_cue } =
             self.sprites(height, (camera, look));
         let uniforms = uniform! {
@@ -76,9 +81,12 @@ impl Glow {
             light: light,
             depth_cue: depth_cue,
             varied: self.count >= VARIED,
+            measured: over.map_or_else(|| cloud.palette(), |over| pixels(over.measured)),
+            automatic: over.is_some_and(|over| over.is_automatic),
+            stops: look.exposure,
         };
-        let parameters = DrawParameters { blend: ADD, ..Default::default() };
-        draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)
+        let (program, parameters) = Over::choose(over, &self.programs);
+        draw_sprites(surface, "the bodies", (bodies, values), program, &uniforms, &parameters)
     }
 }
 

@@ -203,7 +203,9 @@ impl View {
         let wanted = (camera.clone(), [area.width, area.height]);
         if self.drawn.as_ref() != Some(&wanted) {
             self.drawn = None;
-            self.target.resize(area.width, area.height)?;
+            let picture = wanted.1;
+            let size = if self.is_enlarged() { light::image_size(picture, self.limits().pixels) } else { picture };
+            self.target.resize(size, picture)?;
             self.collect_light(camera)?;
             self.drawn = Some(wanted);
         }
@@ -231,6 +233,14 @@ impl View {
             over,
         };
         self.target.paint(surface, (area, hidden), self.shape, &by)?;
+        if self.is_enlarged() {
+            let (is_automatic, measured) = (self.is_metered(), self.meter.measured());
+            let over = light::Over { area, is_automatic, measured };
+            if self.look.stars > 0.0 {
+                self.stars.draw_over(surface, camera, self.sky(), (&over, self.look.exposure))?;
+            }
+            self.glow.draw(surface, &self.cloud, (camera, &self.look), Some(&over))?;
+        }
         if self.look.grid {
             self.grid.draw(surface, area, camera, self.target.texture())?;
         }
@@ -242,6 +252,7 @@ impl View {
 
     /// Draws the bodies into the texture that collects light, measures the light, and computes the bloom.
     fn collect_light(&mut self, camera: &Camera) -> Result<()> {
+        let (is_enlarged, sky) = (self.is_enlarged(), self.sky());
         let Self { look, cloud, shape, target, .. } = self;
         let target_size = target.texture().dimensions();
         let scale = scale(target_size.1);
@@ -249,14 +260,15 @@ impl View {
         let is_flow = matches!(shape, Shape::Tracers { .. });
         let mut light = if is_solid { target.space()? } else { target.light()? };
         let shows_sky = look.stars > 0.0 && !is_flow;
-        let sky = shows_sky.then(|| self.stars.sky(target_size, camera, (look.stars, is_solid))).transpose()?;
+        let sky = shows_sky.then(|| self.stars.sky(target_size, camera, sky)).transpose()?;
         self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
             self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
         }
         self.trails.draw(&mut light, cloud, (camera, look), (*shape, scale))?;
         match shape {
-            Shape::Glow => self.glow.draw(&mut light, cloud, (camera, look))?,
+            Shape::Glow if is_enlarged => {}
+            Shape::Glow => self.glow.draw(&mut light, cloud, (camera, look), None)?,
             Shape::Tracers { .. } => {
                 self.streaks.draw(&mut light, cloud, (camera, look), self.field.is_coloured())?;
             }
@@ -266,9 +278,20 @@ impl View {
             self.meter.measure(self.target.texture())?;
         }
         if self.blooms() {
-            self.bloom.make(self.target.texture(), self.shape)?;
+            self.bloom.make(self.target.texture(), self.shape, is_enlarged)?;
         }
         Ok(())
+    }
+
+    /// Returns whether the light is drawn at the size of its image and then enlarged, which takes a quarter of the time or less
+    /// on a CPU. The sprites are then drawn over the enlarged picture, and stay sharp.
+    fn is_enlarged(&self) -> bool {
+        self.is_software && self.light.is_there() && !self.look.grid && !self.look.cells
+    }
+
+    fn sky(&self) -> stars::Sky {
+        let covers = matches!(self.shape, Shape::Spheres { .. });
+        stars::Sky { brightness: self.look.stars, covers, has_stars: !self.is_enlarged() }
     }
 
     /// Returns whether exposure is automatic. It is fixed for balls (lit by a fixed sun) and for tracers (drawn over an image).

@@ -10,7 +10,8 @@ use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{DrawParameters, Program, Surface, VertexBuffer, implement_vertex, uniform};
 
 use super::camera::Camera;
-use super::fill::{surface, texture};
+use super::fill::{pixels, surface, texture};
+use super::light::Over;
 use super::opengl::{ADD, draw_sprites, graphics, scale, source};
 use crate::base::Result;
 
@@ -35,15 +36,32 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// What a picture of the sky depends on: camera, size in pixels, brightness, and the meaning of the alpha channel.
-type Drawn = (Camera, (u32, u32), f32, bool);
+/// What a picture of the sky depends on.
+#[derive(Clone, PartialEq)]
+struct Drawn {
+    camera: Camera,
+    /// Width and height in pixels.
+    size: (u32, u32),
+    sky: Sky,
+}
+
+/// Settings of the sky.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Sky {
+    pub brightness: f32,
+    /// Meaning of the alpha channel (see `shaders/stars.frag`).
+    pub covers: bool,
+    /// Whether the stars are in the picture of the sky. Otherwise [`Stars::draw_over`] draws them.
+    pub has_stars: bool,
+}
 
 pub(super) struct Stars {
     context: Rc<Context>,
     /// The last picture of the sky, and what it depends on; `None` before the first one.
     sky: Texture2d,
     drawn: Option<Drawn>,
-    program: Program,
+    /// Programs that draw stars into the texture of light, and over a picture.
+    programs: [Program; 2],
     all: VertexBuffer<Star>,
     band_program: Program,
     band: (VertexBuffer<Star>, IndexBuffer<u16>),
@@ -58,49 +76,75 @@ impl Stars {
             IndexBuffer::new(context, PrimitiveType::TrianglesList, &corners)
                 .map_err(graphics("allocate memory for the Milky Way"))?,
         );
-        let (program, band_program) = (source!("stars").compile(context)?, source!("band").compile(context)?);
+        let direct = source!("stars").compile_with(context, "#define DIRECT\n")?;
+        let (programs, band_program) =
+            ([source!("stars").compile(context)?, direct], source!("band").compile(context)?);
         let sky = texture(context, UncompressedFloatFormat::F16F16F16F16, (1, 1))?;
-        Ok(Self { context: context.clone(), sky, drawn: None, program, all, band_program, band })
+        Ok(Self { context: context.clone(), sky, drawn: None, programs, all, band_program, band })
     }
 
-    /// Returns the light of the sky in a picture of `size` pixels. `covers` sets the meaning of the alpha channel (see
-    /// `shaders/stars.frag`). Draws the sky only if the camera has turned or if the settings have changed.
-    pub(super) fn sky(
-        &mut self,
-        size: (u32, u32),
-        camera: &Camera,
-        (brightness, covers): (f32, bool),
-    ) -> Result<&Texture2d> {
+    /// Returns the light of the sky in a picture of `size` pixels. Draws the sky only if the camera has turned or if the
+    /// settings have changed.
+    pub(super) fn sky(&mut self, size: (u32, u32), camera: &Camera, sky: Sky) -> Result<&Texture2d> {
         // Only the direction of the camera matters, because the sky is infinitely far away.
-        let facing = Camera { target: Vec3::ZERO, distance: 1.0, home: 1.0, ..camera.clone() };
-        let wanted = (facing, size, brightness, covers);
+        let camera = Camera { target: Vec3::ZERO, distance: 1.0, home: 1.0, ..camera.clone() };
+        let wanted = Drawn { camera, size, sky };
         if self.drawn.as_ref() != Some(&wanted) {
+            self.drawn = None;
             if self.sky.dimensions() != size {
                 self.sky = texture(&self.context, UncompressedFloatFormat::F16F16F16F16, size)?;
             }
-            self.draw(&wanted)?;
+            let mut surface = surface(&self.context, &self.sky)?;
+            surface.clear_color(0.0, 0.0, 0.0, 0.0);
+            self.draw_band(&mut surface, &wanted.camera, sky)?;
+            if sky.has_stars {
+                self.draw_stars(&mut surface, &wanted.camera, sky, None)?;
+            }
             self.drawn = Some(wanted);
         }
         Ok(&self.sky)
     }
 
-    fn draw(&self, (camera, (width, height), brightness, covers): &Drawn) -> Result<()> {
-        let mut surface = surface(&self.context, &self.sky)?;
-        surface.clear_color(0.0, 0.0, 0.0, 0.0);
-        let view_projection = camera.view_projection(*width as f32 / *height as f32).to_cols_array_2d();
+    /// Draws the stars over a picture.
+    pub(super) fn draw_over(&self, surface: &mut impl Surface, camera: &Camera, sky: Sky, over: (&Over, f32)) -> Result<()> {
+        self.draw_stars(surface, camera, sky, Some(over))
+    }
+
+    fn draw_band(&self, surface: &mut impl Surface, camera: &Camera, sky: Sky) -> Result<()> {
+        let (width, height) = surface.get_dimensions();
+        let uniforms = uniform! {
+            view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
+            brightness: sky.brightness * BAND,
+            covers: sky.covers,
+        };
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
-        let uniforms = uniform! { view_projection: view_projection, brightness: brightness * BAND, covers: *covers };
         let (points, corners) = &self.band;
         surface
             .draw(points, corners, &self.band_program, &uniforms, &parameters)
-            .map_err(graphics("draw the Milky Way"))?;
+            .map_err(graphics("draw the Milky Way"))
+    }
+
+    /// Draws the stars: into a texture of light, or over a picture with the exposure `stops`.
+    fn draw_stars(
+        &self,
+        surface: &mut impl Surface,
+        camera: &Camera,
+        sky: Sky,
+        over: Option<(&Over, f32)>,
+    ) -> Result<()> {
+        let (over, stops) = (over.map(|(over, _)| over), over.map_or(0.0, |(_, stops)| stops));
+        let (width, height) = over.map_or(surface.get_dimensions(), |over| (over.area.width, over.area.height));
         let uniforms = uniform! {
-            view_projection: view_projection,
-            brightness: brightness * BRIGHTEST,
-            scale: scale(*height),
-            covers: *covers,
+            view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
+            brightness: sky.brightness * BRIGHTEST,
+            scale: scale(height),
+            covers: sky.covers,
+            measured: pixels(over.map_or(&self.sky, |over| over.measured)),
+            automatic: over.is_some_and(|over| over.is_automatic),
+            stops: stops,
         };
-        draw_sprites(&mut surface, "the stars", &self.all, &self.program, &uniforms, &parameters)
+        let (program, parameters) = Over::choose(over, &self.programs);
+        draw_sprites(surface, "the stars", &self.all, program, &uniforms, &parameters)
     }
 }
 

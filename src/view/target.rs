@@ -20,6 +20,9 @@ pub(super) struct Target {
     compose: [Program; 2],
     light: Texture2d,
     depth: DepthRenderBuffer,
+    /// Program that enlarges a picture, and the picture of the target's light, if the picture is enlarged.
+    enlarge: Program,
+    small: Option<Texture2d>,
 }
 
 impl Target {
@@ -34,13 +37,22 @@ impl Target {
             compose: programs(source!("compose", "tonemap"))?,
             light,
             depth,
+            enlarge: source!("enlarge", "fill").compile(context)?,
+            small: None,
         })
     }
 
-    /// Resizes the target's textures to the given size in pixels, unless they already have that size.
-    pub(super) fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+    /// Resizes the target's textures to `size` in pixels, unless they already have that size. Pictures of the size `picture`
+    /// are enlarged if they are larger.
+    pub(super) fn resize(&mut self, [width, height]: [u32; 2], picture: [u32; 2]) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;
+            self.small = None;
+        }
+        if [width, height] == picture {
+            self.small = None;
+        } else if self.small.is_none() {
+            self.small = Some(texture(&self.context, UncompressedFloatFormat::U8U8U8U8, (width, height))?);
         }
         Ok(())
     }
@@ -63,7 +75,7 @@ impl Target {
         &self.light
     }
 
-    /// Tone-maps the collected light into `area` of `surface`, but not into `hidden`. `area` must have the target's size.
+    /// Tone-maps the collected light into `area` of `surface`, but not into `hidden`. `area` must have the size of the picture.
     /// If `over` is set, blends with the existing pixels; otherwise paints on the background colour.
     pub(super) fn paint(
         &self,
@@ -72,6 +84,11 @@ impl Target {
         shape: Shape,
         by: &ToneMapping,
     ) -> Result<()> {
+        let (width, height) = self.light.dimensions();
+        let drawn = match &self.small {
+            Some(_) => Rect { left: 0, bottom: 0, width, height },
+            None => area,
+        };
         let uniforms = uniform! {
             light: pixels(&self.light),
             bloom: smooth(by.bloom.map_or(&self.light, |(bloom, _)| bloom)),
@@ -79,8 +96,8 @@ impl Target {
             measured: pixels(by.measured.unwrap_or(&self.light)),
             automatic: by.measured.is_some(),
             stops: by.stops,
-            size: [area.width as f32, area.height as f32],
-            origin: [area.left as f32, area.bottom as f32],
+            size: [drawn.width as f32, drawn.height as f32],
+            origin: [drawn.left as f32, drawn.bottom as f32],
             background: BACKGROUND,
             over: by.over,
         };
@@ -90,8 +107,17 @@ impl Target {
         };
         let program = &programs[usize::from(by.bloom.is_some())];
         let blend = by.over.then_some(OVER);
-        let parts = fill::without(area, hidden);
-        parts.into_iter().try_for_each(|part| fill::fill(surface, Some(part), program, &uniforms, blend))
+        let mut parts = fill::without(area, hidden).into_iter();
+        let Some(small) = &self.small else {
+            return parts.try_for_each(|part| fill::fill(surface, Some(part), program, &uniforms, blend));
+        };
+        fill::fill(&mut fill::surface(&self.context, small)?, None, program, &uniforms, None)?;
+        let uniforms = uniform! {
+            small: smooth(small),
+            size: [area.width as f32, area.height as f32],
+            origin: [area.left as f32, area.bottom as f32],
+        };
+        parts.try_for_each(|part| fill::fill(surface, Some(part), &self.enlarge, &uniforms, blend))
     }
 }
 
