@@ -1,5 +1,5 @@
-// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert) to one pixel. The sums
-// are whole numbers, so that they do not depend on the order of the bodies.
+// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert) to the four nearest pixels.
+// The sums are whole numbers, so that they do not depend on the order of the bodies.
 
 #define KNOWN_BELOW 3e38f // larger values are not known
 
@@ -26,7 +26,7 @@ __kernel void add_light(const uint n, const float16 view_projection, const float
     const uint i = get_global_id(0);
     if (i >= n)
         return;
-    const uint width = convert_uint(picture.s0), height = convert_uint(picture.s1);
+    const int width = convert_int(picture.s0), height = convert_int(picture.s1);
     const float value = values[i];
     if (value == HELD_OUT) {
         atomic_inc(sums + 4 * width * height);
@@ -46,42 +46,37 @@ __kernel void add_light(const uint n, const float16 view_projection, const float
     const float diameter = clamp(size * girth * near, 0.1f * sprites.s2, sprites.s3);
     const float cue = sprites.s6 > 0.0f ? exp2(sprites.s6 * log2(clamp(near, 1e-3f, 1.0f))) : 1.0f;
     // π/16 is the mean of (1 - r²)³ over the square around the unit disc.
-    const float share = value >= KNOWN_BELOW ? 0.03f : 1.0f;
-    const float light = sprites.s5 * share * cue * (M_PI_F / 16.0f) * diameter * diameter;
+    const float known = value >= KNOWN_BELOW ? 0.03f : 1.0f;
+    const float light = sprites.s5 * known * cue * (M_PI_F / 16.0f) * diameter * diameter;
     const float3 hue = hue_of(value, picture.s2, picture.s3, palette);
+    const float4 amount = fmin((float4)(hue, 1.0f) * (light * unit), 0x1p28f);
     // A body's number decides how its light is rounded, so that faint bodies keep their mean colour.
     const float dither = convert_float(i * 2654435769u >> 8) * 0x1p-24f;
-    const uint4 amount = convert_uint4(fmin((float4)(hue, 1.0f) * (light * unit), 0x1p28f) + dither);
-    const uint column = min(convert_uint((0.5f + 0.5f * at.x / at.w) * width), width - 1);
-    const uint row = min(convert_uint((0.5f + 0.5f * at.y / at.w) * height), height - 1);
-    __global uint *pixel = sums + 4 * (row * width + column);
-    atomic_add(pixel, amount.x);
-    atomic_add(pixel + 1, amount.y);
-    atomic_add(pixel + 2, amount.z);
-    atomic_add(pixel + 3, amount.w);
+    // Four pixels share the light in proportion to their nearness.
+    const float2 place = (0.5f + 0.5f * at.xy / at.w) * picture.s01 - 0.5f, corner = floor(place);
+    const float2 share = place - corner;
+    for (int k = 0; k < 4; ++k) {
+        const int right = k & 1, up = k >> 1;
+        const int column = clamp(convert_int(corner.x) + right, 0, width - 1);
+        const int row = clamp(convert_int(corner.y) + up, 0, height - 1);
+        const float part = (right ? share.x : 1.0f - share.x) * (up ? share.y : 1.0f - share.y);
+        const uint4 units = convert_uint4(amount * part + dither);
+        __global uint *pixel = sums + 4 * (row * width + column);
+        atomic_add(pixel, units.x);
+        atomic_add(pixel + 1, units.y);
+        atomic_add(pixel + 2, units.z);
+        atomic_add(pixel + 3, units.w);
+    }
 }
 
-// Smooths the sums and writes the image as half-precision numbers, then the number of quarantined bodies as two halves.
-__kernel void finish_light(const uint width, const uint height, const float scale, __global const uint *sums,
-                           __global ushort4 *image)
+// Writes the image as half-precision numbers, then the number of quarantined bodies as two halves.
+__kernel void finish_light(const uint pixels, const float scale, __global const uint4 *sums, __global ushort4 *image)
 {
     const uint i = get_global_id(0);
-    if (i == width * height) {
-        const uint count = sums[4 * i];
-        image[i] = (ushort4)(count & 0xffff, count >> 16, 0, 0);
-    }
-    if (i >= width * height)
-        return;
-    const int x = i % width, y = i / width;
-    float4 sum = (float4)(0.0f);
-    for (int dy = -1; dy <= 1; ++dy) {
-        for (int dx = -1; dx <= 1; ++dx) {
-            const int column = clamp(x + dx, 0, (int)width - 1), row = clamp(y + dy, 0, (int)height - 1);
-            const float weight = (dx == 0 ? 2.0f : 1.0f) * (dy == 0 ? 2.0f : 1.0f) / 16.0f;
-            sum += weight * convert_float4(vload4(row * width + column, sums));
-        }
-    }
-    vstore_half4(fmin(sum * scale, 6e4f), i, (__global half *)image);
+    if (i < pixels)
+        vstore_half4(fmin(convert_float4(sums[i]) * scale, 6e4f), i, (__global half *)image);
+    else if (i == pixels)
+        image[i] = (ushort4)(sums[i].x & 0xffff, sums[i].x >> 16, 0, 0);
 }
 
 // Copies every `stride`-th body.

@@ -155,8 +155,7 @@ impl Light {
         ];
         lane.whole(Pass::cheap(&self.add, &args, count))?;
         let args = [
-            Arg::Uint(width),
-            Arg::Uint(height),
+            Arg::Uint(pixels as u32),
             Arg::Float(unit.recip()),
             (&self.sums).into(),
             (&self.image).into(),

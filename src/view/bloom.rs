@@ -37,10 +37,9 @@ impl Bloom {
         })
     }
 
-    /// Computes the bloom around the bright parts of `light`, a picture of bodies that are drawn as `shape`. `is_small` is
-    /// whether the picture is enlarged afterwards.
-    pub(super) fn make(&mut self, light: &Texture2d, shape: Shape, is_small: bool) -> Result<()> {
-        let skipped = usize::from(self.is_software && !is_small);
+    /// Computes the bloom around the bright parts of `light`, a picture of bodies that are drawn as `shape`.
+    pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
+        let skipped = usize::from(self.is_software);
         let mut sizes = std::iter::successors(Some(half(light.dimensions())), |size| Some(half(*size)));
         // The filter of the shader takes five averages of 2 × 2 pixels, which cover 4 × 4 pixels.
         let size = sizes.nth(skipped).unwrap_or((1, 1));

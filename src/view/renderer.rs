@@ -278,7 +278,7 @@ impl View {
             self.meter.measure(self.target.texture())?;
         }
         if self.blooms() {
-            self.bloom.make(self.target.texture(), self.shape, is_enlarged)?;
+            self.bloom.make(self.target.texture(), self.shape)?;
         }
         Ok(())
     }
