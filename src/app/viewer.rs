@@ -196,8 +196,7 @@ impl Viewer {
         let mut markers = self.tools.markers(camera, self.selected_position());
         let Frame { points, stats, .. } = self.sim.session.shown();
         let view = (camera, self.screen.window.aspect());
-        let scene = &self.sim.config.start;
-        markers.captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
+        markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
@@ -224,6 +223,7 @@ impl Viewer {
             ui.show(ctx, model)
         })
     }
+                heaviest: tools.named.heaviest(),
 
     /// Records the appearance settings that differ from `before`, and applies the current settings to the picture.
     fn apply_look(&mut self, before: &Look) -> Result<()> {

@@ -163,7 +163,7 @@ impl Ui {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
         self.plots.history.update(ctx.input(|input| input.time), model.stats, &model.window);
-        let hidden = self.plots.show(ctx, model.config, out);
+        let hidden = self.plots.show(ctx, &model.stats.config, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);
         self.alerts.toasts.show(ctx, out);

@@ -14,6 +14,8 @@ mod share;
 mod time;
 mod windows;
 
+use std::sync::Arc;
+
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
@@ -42,6 +44,9 @@ struct App {
     markers: Markers,
     edits: Vec<Edit>,
     stats: Stats,
+    /// Whether no frame with the current configuration arrives.
+    lags: bool,
+    heaviest: Vec<(usize, f32)>,
     device: DeviceInfo,
     pool: Vec<DeviceInfo>,
     actions: Vec<Action>,
@@ -78,7 +83,7 @@ impl App {
         };
         let picture = egui::Rect::NOTHING;
         let pool = vec![device.clone()];
-        let (actions, rects) = (Vec::new(), Vec::new());
+        let (actions, rects, heaviest) = (Vec::new(), Vec::new(), Vec::new());
         let config = Config::new(info);
         Self {
             ui: None,
@@ -89,6 +94,8 @@ impl App {
             edits: Vec::new(),
             stats,
             device,
+            lags: false,
+            heaviest,
             pool,
             actions,
             rects,
@@ -102,6 +109,9 @@ impl App {
     fn show(&mut self, ctx: &egui::Context) {
         let resolved = Resolved::new(&self.config, &self.device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
+        if !self.lags {
+            self.stats.config = Arc::new(self.config.clone());
+        }
         let model = Model {
             config: &mut self.config,
             look: &mut self.look,
@@ -118,6 +128,7 @@ impl App {
             sees_bodies: self.sees_bodies,
             value_range: [0.25, 4.0],
         };
+            heaviest: &self.heaviest,
         let output = self
             .ui
             .get_or_insert_with(|| {
