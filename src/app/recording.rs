@@ -44,6 +44,8 @@ impl Viewer {
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
         self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
+        // A film does not depend on how long ago the scene was opened.
+        self.viewpoint.rig.hold();
         let before = self.sim.config.clone();
         self.sim.config.running = false;
         self.configure(&before);
@@ -128,6 +130,8 @@ impl Viewer {
         if body.is_none() && look.follow {
             self.viewpoint.update_centre(points, true);
         }
+        let viewport = (size.0 as f32 / size.1.max(1) as f32).into();
+        self.viewpoint.update_kept(points, true, (look.keep_in_view, viewport));
         self.viewpoint.tick(interval, self.turns(), target, (body, look.follow));
         match self.draw_offscreen(points, stats, size)? {
             Ok(picture) => {

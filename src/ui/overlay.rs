@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
+use egui::{
+    Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, Vec2, WidgetInfo, WidgetType, vec2,
+};
 
 use super::action::{Action, Collector};
 use super::history::{ENERGY_HELP, MOMENTUM_HELP, momentum_share};
@@ -27,14 +29,16 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 pub(super) const NARROWEST: f32 = 200.0;
 /// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
+/// Height of the collapsed overlay with its usual rows, in points. The picture of a flow leaves room for them.
+const REST_HEIGHT: f32 = 110.0;
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Tooltip for the legend shown while colours represent force errors.
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
 /// Size of the colour bar in the legend, in points.
-const LEGEND: egui::Vec2 = egui::vec2(84.0, 10.0);
+const LEGEND: Vec2 = vec2(84.0, 10.0);
 /// Size of a number at an end of the colour bar, in points: fits the longest number, so that the bar does not move.
-const END: egui::Vec2 = egui::vec2(50.0, 14.0);
+const END: Vec2 = vec2(50.0, 14.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -79,6 +83,8 @@ pub(super) struct Fold {
     is_small: bool,
     /// Rectangle of the toolbar in the previous frame.
     pub tools: Option<Rect>,
+    /// Size of the corner of the picture that the collapsed overlay covers, with its margins.
+    pub covered: Vec2,
 }
 
 impl Fold {
@@ -156,7 +162,12 @@ pub(super) fn show(
             }
         });
     });
-    shown.response.rect
+    let place = shown.response.rect;
+    // The corner does not grow with rows that come and go, because the picture of a flow would then move.
+    if !is_expanded {
+        fold.covered = place.size().min(vec2(f32::INFINITY, REST_HEIGHT)) + Vec2::splat(2.0 * MARGIN);
+    }
+    place
 }
 
 /// Shows the most important statistics, always in the same rows, then the legend of the colours and any warnings.

@@ -52,6 +52,7 @@ struct App {
     actions: Vec<Action>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
+    covered: egui::Vec2,
     plots: bool,
     brush: Option<f32>,
     sees_bodies: bool,
@@ -93,13 +94,14 @@ impl App {
             markers: Markers::default(),
             edits: Vec::new(),
             stats,
-            device,
             lags: false,
             heaviest,
+            device,
             pool,
             actions,
             rects,
             picture,
+            covered: egui::Vec2::ZERO,
             plots: false,
             brush: None,
             sees_bodies: true,
@@ -107,11 +109,11 @@ impl App {
     }
 
     fn show(&mut self, ctx: &egui::Context) {
-        let resolved = Resolved::new(&self.config, &self.device);
-        let recipe = resolved.ok().map(|resolved| resolved.recipe);
         if !self.lags {
             self.stats.config = Arc::new(self.config.clone());
         }
+        let resolved = Resolved::new(&self.config, &self.device);
+        let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let model = Model {
             config: &mut self.config,
             look: &mut self.look,
@@ -126,9 +128,9 @@ impl App {
             heights_per_unit: 0.4,
             grid_spacing: 0.1,
             sees_bodies: self.sees_bodies,
+            heaviest: &self.heaviest,
             value_range: [0.25, 4.0],
         };
-            heaviest: &self.heaviest,
         let output = self
             .ui
             .get_or_insert_with(|| {
@@ -144,6 +146,7 @@ impl App {
             }
         }
         (self.rects, self.picture, self.brush) = (output.controls, output.picture, output.brush);
+        self.covered = output.covered;
         self.plots = self.ui().plots.is_open;
     }
 
