@@ -236,6 +236,8 @@ impl Viewer {
         if look != before {
             self.recorder.change_of_look(before, look, &self.sim.shown);
         }
+        // Switching on `keep_in_view` applies to the current view, even if the user has moved the camera.
+        self.viewpoint.rig.is_users &= before.keep_in_view || !look.keep_in_view;
         view.set_look(look)
     }
 

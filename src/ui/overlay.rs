@@ -29,8 +29,9 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 pub(super) const NARROWEST: f32 = 200.0;
 /// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
-/// Height of the collapsed overlay with its usual rows, in points. The picture of a flow leaves room for them.
-const REST_HEIGHT: f32 = 110.0;
+/// Heights of the collapsed overlay over a large and over a small picture, in points, without rows that come and go. The
+/// picture of a flow leaves room for the overlay.
+const REST_HEIGHTS: [f32; 2] = [110.0, 40.0];
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Tooltip for the legend shown while colours represent force errors.
@@ -163,10 +164,9 @@ pub(super) fn show(
         });
     });
     let place = shown.response.rect;
-    // The corner does not grow with rows that come and go, because the picture of a flow would then move.
-    if !is_expanded {
-        fold.covered = place.size().min(vec2(f32::INFINITY, REST_HEIGHT)) + Vec2::splat(2.0 * MARGIN);
-    }
+    // A height that does not depend on the rows, because the picture of a flow would otherwise move with them.
+    let height = REST_HEIGHTS[usize::from(fold.is_small)];
+    fold.covered = vec2(place.width(), height) + Vec2::splat(2.0 * MARGIN);
     place
 }
 
