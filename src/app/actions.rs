@@ -223,7 +223,7 @@ impl Viewer {
         let Self { sim, viewpoint, screen, .. } = self;
         let look = Partial::changes(&Look::default(), &screen.look);
         let (config, points) = sim.scene();
-        let camera = Partial::all(&viewpoint.to_scene(points, screen.window.aspect()));
+        let camera = Partial::all(&viewpoint.to_scene(points, screen.window.viewport()));
         let start = Arc::new(Scene { look, camera, ..Scene::clone(&config.start) });
         Config { start, ..config.clone() }
     }

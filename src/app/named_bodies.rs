@@ -1,10 +1,10 @@
-//! Selects the named bodies whose names and orbits are drawn over the picture.
+//! Selects the named bodies whose names and orbits are drawn over the picture, and lists the heaviest bodies.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use crate::base::look::Srgb;
-use crate::base::{Look, Points};
-use crate::scene::{Orbits, Origin, Scene};
+use crate::base::{Look, Points, Shape};
+use crate::scene::Origin;
 use crate::session::Stats;
 use crate::ui::{Caption, Captions};
 use crate::view::Camera;
@@ -14,12 +14,31 @@ const SHOWN: usize = 12;
 /// Maximum number of named bodies, heaviest first, that are considered for display.
 const CONSIDERED: usize = 4096;
 
-/// The named bodies, the heaviest first.
+/// Maximum number of bodies in the list of the heaviest bodies.
+const LISTED: usize = 8;
+
+/// The named bodies, the heaviest bodies, and the orbits. All of them are computed only when the bodies change.
 #[derive(Debug, Default)]
 pub(crate) struct NamedBodies {
-    /// Mode, generation and number of changes for which `order` was computed.
+    /// Mode, generation and number of changes for which the other fields were computed.
     moment: Option<(&'static str, u64, u64)>,
+    /// Indices of the named bodies, the heaviest first.
     order: Vec<usize>,
+    /// Initial orbits of the heaviest named bodies.
+    orbits: Vec<Orbit>,
+    /// Index and mass of each listed body; see [`heaviest`].
+    heaviest: Vec<(usize, f32)>,
+}
+
+/// Initial orbit of a body.
+#[derive(Debug)]
+struct Orbit {
+    /// Index of the body at the focus, with which the orbit moves.
+    focus: usize,
+    /// Points along the orbit, relative to the body at the focus.
+    line: Vec<Vec3>,
+    /// Colour of the body that has the orbit, if the scene sets one.
+    colour: Option<Srgb>,
 }
 
 impl NamedBodies {
@@ -27,27 +46,27 @@ impl NamedBodies {
     /// which captions are shown.
     pub(crate) fn captions(
         &mut self,
-        (look, scene): (&Look, &Scene),
+        look: &Look,
         view: (&Camera, f32),
         points: &Points,
         stats: &Stats,
     ) -> Captions {
-        let date = scene.units.date(stats.time).filter(|_| look.labels).map(|date| date.to_string());
-        if stats.names.is_empty() {
-            return Captions { date, ..Captions::default() };
-        }
         self.update(points, stats);
+        let units = &stats.config.start.units;
+        let date = units.date(stats.time).filter(|_| look.labels).map(|date| date.to_string());
         let selected = stats.selected.map(|selected| selected.body);
         let caption = |(body, at)| {
             let name = stats.names.get(body)?.to_owned();
             Some(Caption { body, name, at, is_selected: selected == Some(body) })
         };
         let in_view = if look.labels { self.in_view(view, points, stats) } else { Vec::new() };
-        let orbits = match &scene.origin {
-            Origin::Orbits(orbits) if look.orbits => self.orbits((orbits, scene), view.0, points, stats),
-            _ => Vec::new(),
-        };
+        let orbits = if look.orbits { self.orbits(view.0, points) } else { Vec::new() };
         Captions { names: in_view.into_iter().filter_map(caption).collect(), orbits, date }
+    }
+
+    /// Returns the index and the mass of each body that is heavier than most, the heaviest first.
+    pub(super) fn heaviest(&self) -> &[(usize, f32)] {
+        &self.heaviest
     }
 
     /// Returns the heaviest named bodies in a picture with this `aspect`, and their positions in picture heights from its
@@ -61,57 +80,83 @@ impl NamedBodies {
         let selected = stats.selected.map(|selected| selected.body);
         let selected = selected.filter(|body| stats.names.get(*body).is_some());
         let others = self.order.iter().copied().filter(|body| Some(*body) != selected);
+        let project = camera.projector();
         let place = |body: usize| {
             let [x, y, z, _] = *points.positions.get(body)?;
             let is_drawn = points.values.get(body).is_none_or(|value| *value != Points::QUARANTINED);
-            let (at, _) = camera.project(Vec3::new(x, y, z)).filter(|_| is_drawn)?;
+            let (at, _) = project(Vec3::new(x, y, z)).filter(|_| is_drawn)?;
             (at[0].abs() < 0.5 * aspect && at[1].abs() < 0.5).then_some((body, at))
         };
         selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
     }
 
-    /// Returns the initial orbits of the heaviest named bodies as lines on the screen, each with its colour. Each ellipse
-    /// moves with the body at its focus. The parts in front of and behind the eye are separate lines.
-    fn orbits(
-        &self,
-        (orbits, scene): (&Orbits, &Scene),
-        camera: &Camera,
-        points: &Points,
-        stats: &Stats,
-    ) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
+    /// Returns the orbits as lines on the screen, each with its colour. The parts of an orbit in front of and behind the eye
+    /// are separate lines.
+    fn orbits(&self, camera: &Camera, points: &Points) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
+        let project = camera.projector();
         let mut lines = Vec::new();
-        for body in self.order.iter().take(SHOWN).copied() {
-            let name = stats.names.get(body).unwrap_or_default();
-            let Some((focus, ellipse)) = orbits.ellipse(name) else { continue };
-            let focus = stats.names.iter().find(|(_, name)| *name == focus);
-            let Some(centre) = focus.and_then(|(focus, _)| points.positions.get(focus)) else { continue };
-            let centre = Vec3::new(centre[0], centre[1], centre[2]);
-            let shown: Vec<_> = ellipse
-                .map(|at| camera.project(centre + glam::DVec3::from(at).as_vec3()).map(|(at, _)| at))
-                .collect();
+        for Orbit { focus, line, colour } in &self.orbits {
+            let Some(&[x, y, z, _]) = points.positions.get(*focus) else { continue };
+            let shown: Vec<_> =
+                line.iter().map(|at| project(Vec3::new(x, y, z) + *at).map(|(at, _)| at)).collect();
             let parts = shown.split(Option::is_none).filter(|part| part.len() > 1);
-            let colour = scene.colours.get(name).copied();
-            lines.extend(parts.map(|part| (colour, part.iter().copied().flatten().collect())));
+            lines.extend(parts.map(|part| (*colour, part.iter().copied().flatten().collect())));
         }
         lines
     }
 
-    /// Sorts the named bodies by mass, if the bodies have changed.
+    /// Sorts the named bodies by mass, and finds the heaviest bodies and the orbits, if the bodies have changed.
     fn update(&mut self, points: &Points, stats: &Stats) {
         let moment = Some((stats.mode, stats.generation, stats.changes));
         if self.moment != moment {
             let mass = |body: usize| points.positions.get(body).map_or(0.0, |x| x[3]);
-            self.order = stats.names.iter().map(|(body, _)| body).collect();
-            self.order.sort_by(|a, b| mass(*b).total_cmp(&mass(*a)));
-            self.order.truncate(CONSIDERED);
-            self.moment = moment;
+            let mut order: Vec<_> = stats.names.iter().map(|(body, _)| body).collect();
+            order.sort_by(|a, b| mass(*b).total_cmp(&mass(*a)));
+            order.truncate(CONSIDERED);
+            let orbits = order.iter().take(SHOWN).filter_map(|body| orbit(*body, stats)).collect();
+            *self = Self { moment, order, orbits, heaviest: heaviest(points) };
         }
     }
 }
 
+/// Returns the initial orbit of a named body, if the scene describes one and the body at its focus has a name.
+fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
+    let (scene, name) = (&stats.config.start, stats.names.get(body)?);
+    let Origin::Orbits(orbits) = &scene.origin else { return None };
+    let (focus, ellipse) = orbits.ellipse(name)?;
+    let (focus, _) = stats.names.iter().find(|(_, name)| *name == focus)?;
+    let line = ellipse.map(|at| DVec3::from(at).as_vec3()).collect();
+    Some(Orbit { focus, line, colour: scene.colours.get(name).copied() })
+}
+
+/// Returns the index and the mass of the [`LISTED`] heaviest bodies, the heaviest first. Leaves out bodies that are no
+/// heavier than a body that is not listed: if all bodies have the same mass, the list is empty.
+fn heaviest(points: &Points) -> Vec<(usize, f32)> {
+    if points.shape != Shape::Glow {
+        // Only glowing bodies carry their masses; balls carry their radii.
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, f32)> = Vec::with_capacity(LISTED + 2);
+    for (body, &[.., mass]) in points.positions.iter().enumerate() {
+        if mass > found.get(LISTED).map_or(0.0, |(_, least)| *least) {
+            let at = found.partition_point(|(_, other)| *other >= mass);
+            found.insert(at, (body, mass));
+            found.truncate(LISTED + 1);
+        }
+    }
+    if let Some((_, next)) = found.get(LISTED).copied() {
+        found.retain(|(_, mass)| *mass > next);
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::engine::Config;
+    use crate::modes::MODES;
 
     #[test]
     fn the_heaviest_named_bodies_in_view_are_shown_and_the_selected_one_first() {
@@ -122,9 +167,8 @@ mod tests {
             Stats { names: ["a", "", "c", "d"].into_iter().collect(), changes: 1, ..Stats::default() };
         let mut named = NamedBodies::default();
         let camera = Camera::default();
-        let scene = Scene::of_bodies("test", crate::base::Bodies::default());
         let mut bodies = |stats: &Stats| -> Vec<usize> {
-            let captions = named.captions((&Look::default(), &scene), (&camera, 1.5), &points, stats);
+            let captions = named.captions(&Look::default(), (&camera, 1.5), &points, stats);
             captions.names.into_iter().map(|caption| caption.body).collect()
         };
         assert_eq!(bodies(&stats), [2, 0], "body 1 has no name, body 3 is out of view");
@@ -136,9 +180,57 @@ mod tests {
             ..points
         };
         let stats = Stats { names: (0..40).map(|nth| nth.to_string()).collect(), ..stats };
-        let captions =
-            |look: &Look| NamedBodies::default().captions((look, &scene), (&camera, 1.5), &many, &stats);
+        let captions = |look: &Look| NamedBodies::default().captions(look, (&camera, 1.5), &many, &stats);
         assert_eq!(captions(&Look::default()).names.len(), SHOWN);
         assert_eq!(captions(&Look { labels: false, ..Look::default() }), Captions::default());
+    }
+
+    /// The captions belong to the frame: its scene has the orbits and the date, whatever the user has chosen since.
+    #[test]
+    fn orbits_and_date_are_those_of_the_frame_and_orbits_are_found_once() {
+        let start = MODES[0].scene("solar-system").unwrap().clone();
+        let Origin::Orbits(orbits) = &start.origin else { panic!("the scene has orbits") };
+        let bodies = orbits.ellipse("Earth").map(|(focus, _)| focus);
+        assert_eq!(bodies, Some("Sun"));
+        let config = Arc::new(Config { start, ..Config::default() });
+        let names = ["Sun", "Earth", "Nobody"].into_iter().collect();
+        let mut stats = Stats { names, config, generation: 3, ..Stats::default() };
+        let rows = [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 3e-6], [0.0, 2.0, 0.0, 1e-9]];
+        let mut points =
+            Points { positions: rows.to_vec().into(), values: vec![0.0; 3].into(), ..Points::default() };
+        let camera = Camera { pitch: 1.5, distance: 5.0, ..Camera::default() };
+        let mut named = NamedBodies::default();
+        let first = named.captions(&Look::default(), (&camera, 1.5), &points, &stats);
+        assert_eq!((first.orbits.len(), first.date.as_deref()), (1, Some("2000-01-01")));
+        points.positions[0][0] = 0.5;
+        stats.time = std::f64::consts::TAU;
+        let later = named.captions(&Look::default(), (&camera, 1.5), &points, &stats);
+        assert!(later.orbits != first.orbits, "the orbit moves with the Sun");
+        assert_eq!(later.date.as_deref(), Some("2000-12-31"));
+        stats = Stats { config: Arc::default(), generation: 4, ..stats };
+        let other = named.captions(&Look::default(), (&camera, 1.5), &points, &stats);
+        assert_eq!((other.orbits.len(), other.date), (0, None), "another scene");
+    }
+
+    #[test]
+    fn the_list_has_the_bodies_that_are_heavier_than_all_others() {
+        let of = |masses: &[f32]| {
+            let positions: Vec<_> = masses.iter().map(|mass| [0.0, 0.0, 0.0, *mass]).collect();
+            heaviest(&Points { positions: positions.into(), ..Points::default() })
+        };
+        assert_eq!(of(&[1.0, 3.0, f32::NAN, 0.0, 2.0]), [(1, 3.0), (4, 2.0), (0, 1.0)]);
+        assert_eq!(of(&[1.0; 2]).len(), 2, "few bodies are all listed");
+        assert_eq!(of(&[1.0; 50]), []);
+        let mut masses = vec![1.0; 50];
+        (masses[20], masses[40]) = (5.0, 7.0);
+        assert_eq!(of(&masses), [(40, 7.0), (20, 5.0)]);
+        let rising: Vec<f32> = (1..=1000).map(|nth| nth as f32).collect();
+        let listed: Vec<_> = of(&rising).into_iter().map(|(body, _)| body).collect();
+        assert_eq!(listed, (992..1000).rev().collect::<Vec<_>>());
+        let balls = Shape::Spheres { planet: 0.0 };
+        assert_eq!(
+            heaviest(&Points { shape: balls, positions: vec![[1.0; 4]].into(), ..Points::default() }),
+            []
+        );
     }
 }

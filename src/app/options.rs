@@ -17,6 +17,11 @@ pub struct Options {
     pub look: Partial<Look>,
     /// The initial camera, as text in the snapshot format. If empty, the camera shows all bodies.
     pub view: String,
+    /// Whether the program continues from a snapshot.
+    pub resumes: bool,
+    /// Whether the look may open scenes with a camera move. Runs that measure or compare frames do not, unless the command
+    /// line asks for it.
+    pub may_open_with_move: bool,
     /// Function that builds the engine. It is called on the simulation's thread.
     pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
     /// The window's inner size in logical pixels; `None` restores the saved size.

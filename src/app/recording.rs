@@ -44,6 +44,8 @@ impl Viewer {
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
         self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
+        // A film does not depend on how long ago the scene was opened.
+        self.viewpoint.rig.hold();
         let before = self.sim.config.clone();
         self.sim.config.running = false;
         self.configure(&before);
@@ -101,8 +103,8 @@ impl Viewer {
 
     /// Draws the points in `capture` for the picture or film that requested them.
     pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
-        let Capture { points, time, names, purpose } = capture;
-        let stats = Stats { time, names, ..self.sim.shown.clone() };
+        let Capture { points, time, names, config, purpose } = capture;
+        let stats = Stats { time, names, config, ..self.sim.shown.clone() };
         match purpose {
             Purpose::Picture(snapshot) => {
                 let Some(size) = self.exports.requested.pop_front() else { return Ok(()) };
@@ -128,6 +130,8 @@ impl Viewer {
         if body.is_none() && look.follow {
             self.viewpoint.update_centre(points, true);
         }
+        let viewport = (size.0 as f32 / size.1.max(1) as f32).into();
+        self.viewpoint.update_kept(points, true, (look.keep_in_view, viewport));
         self.viewpoint.tick(interval, self.turns(), target, (body, look.follow));
         match self.draw_offscreen(points, stats, size)? {
             Ok(picture) => {
@@ -146,9 +150,8 @@ impl Viewer {
 
     /// Draws `points` in a picture of `size` pixels. The inner result is an error if OpenGL cannot draw this size.
     fn draw_offscreen(&mut self, points: &Points, stats: &Stats, size: (u32, u32)) -> Result<Result<Shot>> {
-        let scene = &self.sim.config.start;
         let view = (&self.viewpoint.rig.camera, size.0 as f32 / size.1.max(1) as f32);
-        let captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
+        let captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;
         let context = screen.window.context().clone();

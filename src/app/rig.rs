@@ -1,4 +1,5 @@
-//! The camera rig: moves the camera by drags, momentum and the wheel, glides to stored views, and follows a point.
+//! The camera rig: moves the camera by drags, momentum and the wheel, glides to stored views, follows a point, and keeps
+//! the bodies in view.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -20,6 +21,18 @@ const ZOOM_SECONDS: f32 = 0.06;
 const FOLLOW_SECONDS: f32 = 0.15;
 /// Duration of a camera glide to another view, in seconds.
 const GLIDE_SECONDS: f32 = 0.45;
+/// Duration of the camera move with which a scene opens, in seconds.
+const OPENING_SECONDS: f32 = 3.0;
+/// Rotation by which the opening move starts away from the scene's view, in radians.
+const OPENING_TURN: f32 = 0.35;
+/// Factor by which the opening move starts farther away than the scene's view.
+const OPENING_FACTOR: f32 = 1.3;
+/// Time constant, in seconds, with which the camera keeps the bodies in view.
+const KEEP_SECONDS: f32 = 2.0;
+/// Largest distance of a camera that keeps the bodies in view, relative to the distance that just shows the bodies.
+const KEEP_FARTHEST: f32 = 1.5;
+/// Distance of the bodies' centre from the middle of the picture, in picture heights, that the camera tolerates.
+const KEEP_OFF_CENTRE: f32 = 0.1;
 /// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
 /// Longest time, in seconds, by which one call to [`Rig::tick`] advances the camera's motion.
@@ -54,6 +67,10 @@ pub(crate) struct Rig {
     /// the zoom keeps fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
+    opening: Option<Opening>,
+    /// Whether the user has panned, zoomed or recalled a stored view since the last call to [`Rig::jump_to`] or
+    /// [`Rig::glide_to`]. If so, the camera does not keep the bodies in view.
+    pub is_users: bool,
     /// The point that the camera follows, if any, and its last position.
     followed: Option<(FollowTarget, Vec3)>,
     /// Views that the user has stored, keyed by mode and number.
@@ -69,24 +86,56 @@ struct Glide {
     done: f32,
 }
 
+/// The camera move with which a scene opens.
+#[derive(Debug)]
+struct Opening {
+    /// Rotation away from the scene's view at the start of the move, in radians.
+    turn: f32,
+    /// Progress of the move, from 0 to 1.
+    done: f32,
+}
+
 impl Rig {
     /// Stops all motion of the camera.
     pub(crate) fn hold(&mut self) {
-        (self.momentum, self.zoom, self.glide) = (None, None, None);
+        (self.momentum, self.zoom, self.glide, self.opening) = (None, None, None, None);
         self.movements.clear();
     }
 
     /// Stops the camera's motion and moves the camera to a view at once.
     pub(crate) fn jump_to(&mut self, camera: Camera) {
         self.hold();
-        self.camera = camera;
+        (self.camera, self.is_users) = (camera, false);
+    }
+
+    /// Starts the move that opens a scene: places the camera farther away than `camera` and, if `rotates` is true, turned
+    /// aside. From there it approaches the view `camera`.
+    pub(crate) fn open(&mut self, camera: Camera, rotates: bool) {
+        self.jump_to(camera);
+        let turn = if rotates { OPENING_TURN } else { 0.0 };
+        self.move_aside(1.0, turn);
+        self.opening = Some(Opening { turn, done: 0.0 });
+    }
+
+    /// Moves the camera away from the view of an opening scene, by the fraction `share` of the whole opening move.
+    fn move_aside(&mut self, share: f32, turn: f32) {
+        self.camera.orbit(share * turn / PI, 0.0);
+        self.camera.zoom(OPENING_FACTOR.powf(share), [0.0; 2]);
+    }
+
+    /// Returns the camera, and the cameras at both ends of the current glide.
+    pub(crate) fn views(&mut self) -> impl Iterator<Item = &mut Camera> {
+        let ends = self.glide.as_mut().map(|glide| [&mut glide.from, &mut glide.to]);
+        std::iter::once(&mut self.camera).chain(ends.into_iter().flatten())
     }
 
     /// Moves the camera in response to a drag by `[dx, dy]` picture heights.
     pub(crate) fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
-        self.movements.push_back((now, Vec2::new(dx, dy)));
-        self.glide = None;
-        self.apply(drag, Vec2::new(dx, dy));
+        let by = Vec2::new(dx, dy);
+        self.movements.push_back((now, by));
+        (self.glide, self.opening) = (None, None);
+        self.is_users |= drag == Drag::Pan && by != Vec2::ZERO;
+        self.apply(drag, by);
     }
 
     /// Ends a drag. If the pointer was still moving, the camera coasts to a stop.
@@ -105,12 +154,13 @@ impl Rig {
     pub(crate) fn wheel(&mut self, factor: f32, cursor: [f32; 2]) {
         let left = self.zoom.map_or(0.0, |(left, _)| left);
         self.zoom = Some((left + factor.ln(), cursor));
-        self.glide = None;
+        (self.glide, self.opening, self.is_users) = (None, None, true);
     }
 
     /// Starts a glide from the current view to `to`.
     pub(crate) fn glide_to(&mut self, to: Camera) {
         self.hold();
+        self.is_users = false;
         self.glide = Some(Glide { from: self.camera.clone(), to, done: 0.0 });
     }
 
@@ -121,7 +171,33 @@ impl Rig {
 
     /// Starts a glide to the view stored under `number` for `mode`. Returns whether there is such a view.
     pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
-        self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
+        let Some(camera) = self.stored.get(&(mode, number)).cloned() else { return false };
+        self.glide_to(camera);
+        self.is_users = true;
+        true
+    }
+
+    /// Slowly moves the camera so that it keeps showing the bodies. `framed` is the camera that just shows them. Does
+    /// nothing while the user's own view is shown or while the camera moves for another reason. A camera that follows a
+    /// point only zooms. Returns whether the camera has moved.
+    pub(crate) fn keep(&mut self, framed: &Camera, elapsed: Duration) -> bool {
+        let is_dragged = !self.movements.is_empty() || self.momentum.is_some();
+        if self.is_users || is_dragged || self.glide.is_some() || self.opening.is_some() {
+            return false;
+        }
+        let share = 1.0 - (-elapsed.as_secs_f32().min(LONGEST) / KEEP_SECONDS).exp();
+        let before = self.camera.clone();
+        let wanted = self.camera.distance.clamp(framed.distance, KEEP_FARTHEST * framed.distance);
+        let zoom = (wanted / self.camera.distance).ln();
+        if zoom.abs() > 1e-3 {
+            self.camera.recede((zoom * share).exp());
+        }
+        let off = framed.target - self.camera.target;
+        let excess = off.length() - KEEP_OFF_CENTRE / self.camera.heights_per_unit();
+        if self.followed.is_none() && excess > 1e-3 * self.camera.distance {
+            self.camera.target += off.normalize_or_zero() * excess * share;
+        }
+        self.camera != before
     }
 
     /// Advances the camera's motion by `elapsed`. If `rotates` is true, the camera also rotates; if `point` is given,
@@ -149,11 +225,19 @@ impl Rig {
             self.camera = glide.now();
             self.glide.take_if(|glide| glide.done >= 1.0);
         }
+        if let Some(Opening { turn, done }) = self.opening {
+            let next = (done + seconds / OPENING_SECONDS).min(1.0);
+            // Starts fast and ends slowly.
+            let left = |done: f32| (1.0 - done).powi(3);
+            self.move_aside(left(next) - left(done), turn);
+            self.opening = (next < 1.0).then_some(Opening { turn, done: next });
+        }
         if rotates {
             self.camera.orbit(-TURN * seconds / PI, 0.0);
         }
         let settles = self.follow(point, nearly(FOLLOW_SECONDS));
-        rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
+        let is_moving = self.glide.is_some() || self.opening.is_some();
+        rotates || settles || is_moving || self.momentum.is_some() || self.zoom.is_some()
     }
 
     /// Moves the camera along with a followed point, and brings the point closer to the centre by the fraction `share`.
@@ -277,6 +361,100 @@ mod tests {
         assert!((3.5..39.9).contains(&rig.camera.distance), "it is on its way");
         settle(&mut rig, None);
         assert_eq!(rig.camera, stored);
+    }
+
+    #[test]
+    fn a_scene_opens_with_a_move_that_ends_in_its_view() {
+        for rotates in [true, false] {
+            let (mut rig, view) = (Rig::default(), Camera { yaw: 1.0, ..Camera::default() });
+            rig.open(view.clone(), rotates);
+            let off = |rig: &Rig| (rig.camera.distance / view.distance, (rig.camera.yaw - view.yaw).abs());
+            assert!(off(&rig).0 > 1.2 && (off(&rig).1 > 0.3) == rotates, "{:?}", off(&rig));
+            let frames = settle(&mut rig, None);
+            assert!((180..195).contains(&frames), "{frames} frames of 16 ms are 3 s");
+            let (distance, turn) = off(&rig);
+            assert!((distance - 1.0).abs() < 1e-4 && turn < 1e-4, "{distance} {turn}");
+        }
+    }
+
+    #[test]
+    fn any_input_ends_the_opening_move_at_once() {
+        let acts: [fn(&mut Rig); 4] = [
+            |rig| rig.hold(),
+            |rig| rig.drag(Drag::Orbit, [0.0; 2], Instant::now()),
+            |rig| rig.wheel(1.0, [0.0; 2]),
+            |rig| rig.jump_to(rig.camera.clone()),
+        ];
+        for act in acts {
+            let mut rig = Rig::default();
+            rig.open(Camera::default(), true);
+            rig.tick(FRAME, false, None);
+            act(&mut rig);
+            let before = rig.camera.clone();
+            settle(&mut rig, None);
+            assert_eq!(rig.camera, before);
+        }
+    }
+
+    /// Calls [`Rig::keep`] until the camera stops; returns the number of frames.
+    fn keep(rig: &mut Rig, framed: &Camera) -> usize {
+        let frames = (0..5000).take_while(|_| rig.keep(framed, FRAME)).count();
+        assert!(frames < 5000, "the camera never stops");
+        frames
+    }
+
+    #[test]
+    fn bodies_that_spread_move_or_gather_stay_in_view() {
+        let mut rig = Rig::default();
+        let framed = rig.camera.clone();
+        let at = |factor: f32, x: f32| Camera {
+            distance: factor * framed.distance,
+            target: Vec3::new(x, 0.0, 0.0),
+            ..framed.clone()
+        };
+        for still in [at(1.0, 0.0), at(0.7, 0.0), at(1.0, 0.1)] {
+            assert_eq!(keep(&mut rig, &still), 0, "a small change is no reason to move");
+        }
+        let frames = keep(&mut rig, &at(3.0, 0.0));
+        assert!((100..1500).contains(&frames), "slowly: {frames} frames of 16 ms");
+        assert!((rig.camera.distance / at(3.0, 0.0).distance - 1.0).abs() < 2e-3);
+        assert!((rig.camera.home / rig.camera.distance - framed.home / framed.distance).abs() < 1e-4);
+        keep(&mut rig, &at(1.0, 0.0));
+        assert!((rig.camera.distance / framed.distance - KEEP_FARTHEST).abs() < 1e-2);
+        let moved = at(1.5, 50.0);
+        keep(&mut rig, &moved);
+        let off = rig.camera.target.distance(moved.target) * rig.camera.heights_per_unit();
+        assert!((off - KEEP_OFF_CENTRE).abs() < 1e-2, "{off}");
+    }
+
+    #[test]
+    fn the_users_own_view_is_left_alone_until_the_camera_frames_the_bodies_again() {
+        let far = Camera { distance: 30.0, ..Camera::default() };
+        let acts: [fn(&mut Rig); 3] = [
+            |rig| rig.drag(Drag::Pan, [0.1, 0.0], Instant::now()),
+            |rig| rig.wheel(0.9, [0.0; 2]),
+            |rig| assert!(rig.recall("gravity", 1)),
+        ];
+        for act in acts {
+            let mut rig = Rig::default();
+            rig.store("gravity", 1);
+            act(&mut rig);
+            rig.movements.clear();
+            settle(&mut rig, None);
+            assert_eq!(keep(&mut rig, &far), 0);
+            rig.glide_to(Camera::default());
+            settle(&mut rig, None);
+            assert!(keep(&mut rig, &far) > 0);
+        }
+        let mut rig = Rig::default();
+        rig.drag(Drag::Orbit, [0.1, 0.0], Instant::now());
+        assert_eq!(keep(&mut rig, &far), 0, "nothing moves during a drag");
+        rig.hold();
+        assert!(keep(&mut rig, &far) > 0, "a view may be rotated");
+        // A camera that follows a point only zooms.
+        rig.tick(FRAME, false, Some((CENTRE, Vec3::ZERO)));
+        keep(&mut rig, &Camera { target: Vec3::splat(70.0), ..far });
+        assert_eq!(rig.camera.target, Vec3::ZERO);
     }
 
     #[test]

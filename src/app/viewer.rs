@@ -40,6 +40,8 @@ pub(super) struct Viewer {
     pub(super) reader: Option<Receiver<Result<Content>>>,
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
+    /// See [`Options::may_open_with_move`].
+    may_open_with_move: bool,
     pub(super) proxy: EventLoopProxy<Wake>,
     /// The window. This field is last, because the window must be dropped after everything that uses OpenGL.
     pub(super) screen: Screen,
@@ -79,7 +81,7 @@ impl Viewer {
         ui.kernels = kernels.as_ref().map(|kernels| kernels.watch.folder.clone());
         Ok(Self {
             sim: Simulation::new(session, pool, options.config),
-            viewpoint: Viewpoint::new(&options.view),
+            viewpoint: Viewpoint::new(&options.view, options.resumes),
             tools: Tools::default(),
             ui,
             autosave,
@@ -88,6 +90,7 @@ impl Viewer {
             reader: None,
             kernels,
             recorder: Recorder::new(options.report, options.started, options.frames),
+            may_open_with_move: options.may_open_with_move,
             proxy: proxy.clone(),
             screen: Screen::new(window, appearance)?,
         })
@@ -115,6 +118,8 @@ impl Viewer {
         // The panel does not cover this area.
         let picture = self.screen.window.pixels(output.picture);
         self.screen.window.picture = picture;
+        self.screen.window.covered = output.covered;
+        self.fit_camera();
         let camera = &self.viewpoint.rig.camera;
         self.sim.show_light(self.screen.view.light_request(camera, [picture.width, picture.height]));
         self.draw(start, &output)?;
@@ -199,8 +204,7 @@ impl Viewer {
         let mut markers = self.tools.markers(camera, self.selected_position());
         let Frame { points, stats, .. } = self.sim.session.shown();
         let view = (camera, self.screen.window.aspect());
-        let scene = &self.sim.config.start;
-        markers.captions = self.tools.named.captions((&self.screen.look, scene), view, points, stats);
+        markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
@@ -222,6 +226,7 @@ impl Viewer {
                 heights_per_unit,
                 grid_spacing,
                 sees_bodies,
+                heaviest: tools.named.heaviest(),
                 value_range: view.value_range(),
             };
             ui.show(ctx, model)
@@ -234,16 +239,20 @@ impl Viewer {
         if look != before {
             self.recorder.change_of_look(before, look, &self.sim.shown);
         }
+        // Switching on `keep_in_view` applies to the current view, even if the user has moved the camera.
+        self.viewpoint.rig.is_users &= before.keep_in_view || !look.keep_in_view;
         view.set_look(look)
     }
 
     /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
         let Self { sim, viewpoint, screen, .. } = self;
-        let scene = sim.config.start.clone();
+        let viewport = screen.window.viewport();
         let (frame, shown, is_new) = sim.frame();
+        let scene = &frame.stats.config.start;
         let is_other_scene = (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation);
-        if viewpoint.frame_scene((frame, &scene), shown, screen.window.aspect()) {
+        viewpoint.opens_with_move = self.may_open_with_move && screen.look.opening_move;
+        if viewpoint.frame_scene((frame, scene), shown, viewport) {
             if is_other_scene {
                 screen.view.forget();
             }
@@ -252,6 +261,7 @@ impl Viewer {
         if screen.look.follow {
             viewpoint.update_centre(&frame.points, is_new);
         }
+        viewpoint.update_kept(&frame.points, is_new, (screen.look.keep_in_view, viewport));
         if is_new {
             let start = Instant::now();
             // Undoing an edit moves the bodies back at once, without leaving a trail.
@@ -273,6 +283,15 @@ impl Viewer {
             self.ui.alerts.say("Trails are off, because there are too many bodies");
         }
         Ok(())
+    }
+
+    /// Adapts the camera to the area of the picture. Never moves the camera during a drag or a film.
+    fn fit_camera(&mut self) {
+        let is_held = self.tools.mouse.drag.is_some() || self.exports.film.is_some();
+        let Self { sim, viewpoint, screen, .. } = self;
+        if viewpoint.fit(screen.window.viewport(), sim.scene().1, is_held) {
+            screen.redraw();
+        }
     }
 
     /// Returns whether the camera rotates by itself. It does not rotate around a flat scene.

@@ -7,10 +7,13 @@ use std::time::Duration;
 use glam::Vec3;
 
 use super::rig::{FollowTarget, Rig};
-use crate::base::{Partial, Points, SceneCamera};
+use crate::base::{Partial, Points, SceneCamera, Shape};
 use crate::scene::Scene;
 use crate::session::{Frame, Stats};
-use crate::view::{self, Camera, Lookout};
+use crate::view::{self, Camera, Lookout, Viewport};
+
+/// Shortest time between two computations of the view that [`Rig::keep`] moves to.
+const KEEP_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
 pub(super) struct Viewpoint {
@@ -30,20 +33,44 @@ pub(super) struct Viewpoint {
     scene: Option<Arc<Scene>>,
     /// The camera as it last framed all bodies.
     framed: Camera,
-    /// Last camera of each mode that was shown, by mode name, with the number of its scene (see [`Stats::generation`]).
-    by_mode: HashMap<&'static str, (u64, Camera)>,
+    /// Placement that was last applied when all bodies were framed: the scene's, or none if the user asked to see all bodies.
+    placement: Partial<SceneCamera>,
+    /// Whether a newly chosen scene opens with a camera move.
+    pub opens_with_move: bool,
+    /// Whether the next frame shows an opened snapshot, which never opens with a camera move.
+    resumes: bool,
+    /// The area of the picture that the camera is adapted to; `None` before the first frame.
+    viewport: Option<Viewport>,
+    /// The view that shows the bodies as they were a moment ago, if the camera keeps the bodies in view.
+    kept: Option<Camera>,
+    /// Time since `kept` was computed.
+    kept_for: Duration,
+    /// Last camera of each mode that was shown, by mode name, with the number of its scene (see [`Stats::generation`]),
+    /// and whether the user chose it (see [`Rig::is_users`]).
+    by_mode: HashMap<&'static str, (u64, Camera, bool)>,
 }
 
 impl Viewpoint {
     /// Creates a viewpoint with the camera that the text `view` describes. If `view` is empty or invalid, the camera
-    /// shows all bodies.
-    pub(super) fn new(view: &str) -> Self {
-        Self { restored: Camera::from_words(view), ..Self::default() }
+    /// shows all bodies. `resumes` tells whether the first frame shows a snapshot.
+    pub(super) fn new(view: &str, resumes: bool) -> Self {
+        Self { restored: Camera::from_words(view), resumes, ..Self::default() }
     }
 
     /// Sets the camera to use once an opened snapshot is shown. An empty `view` changes nothing.
     pub(super) fn restore(&mut self, view: &str) {
         self.restored = Camera::from_words(view).or(self.restored.take());
+        self.resumes = true;
+    }
+
+    /// Adapts the camera to the area of the picture. While `is_held` is true, the area may change without moving the
+    /// camera, because the user drags in the picture or records a film. Returns whether the camera has moved.
+    pub(super) fn fit(&mut self, viewport: Viewport, points: &Points, is_held: bool) -> bool {
+        let before = self.viewport.replace(viewport).filter(|before| *before != viewport && !is_held);
+        let Some(before) = before else { return false };
+        let views = self.rig.views().chain([&mut self.framed]).chain(&mut self.kept);
+        views.for_each(|camera| camera.refit(points, before, viewport));
+        true
     }
 
     /// Makes the camera show all bodies of the next frame and, if `resets` is true, return to its initial direction.
@@ -58,8 +85,8 @@ impl Viewpoint {
     }
 
     /// Returns the camera settings that make a scene open in the current view. `points` are the bodies on the screen.
-    pub(super) fn to_scene(&self, points: &Points, aspect: f32) -> SceneCamera {
-        self.rig.camera.to_scene(&self.framed, points, aspect)
+    pub(super) fn to_scene(&self, points: &Points, viewport: Viewport) -> SceneCamera {
+        self.rig.camera.to_scene(&self.framed, points, viewport)
     }
 
     /// Moves the camera if the scene is new or if the user asked to see all bodies. Returns whether the camera moved.
@@ -68,7 +95,7 @@ impl Viewpoint {
         &mut self,
         (frame, scene): (&Frame, &Arc<Scene>),
         shown: &Stats,
-        aspect: f32,
+        viewport: Viewport,
     ) -> bool {
         let next = &frame.stats;
         let has_bodies = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();
@@ -76,20 +103,33 @@ impl Viewpoint {
             return false;
         }
         // Each mode keeps its own camera while another mode is shown.
-        self.by_mode.insert(shown.mode, (shown.generation, self.rig.camera.clone()));
+        self.by_mode.insert(shown.mode, (shown.generation, self.rig.camera.clone(), self.rig.is_users));
         let seen = self.by_mode.get(next.mode);
         let is_first = seen.is_none() && shown.mode != next.mode;
-        let kept = seen.filter(|(generation, _)| *generation == next.generation && self.generation != 0);
-        let kept = kept.map(|(_, camera)| camera.clone());
+        let left = seen.filter(|(generation, ..)| *generation == next.generation && self.generation != 0);
+        let left = left.map(|(_, camera, is_users)| (camera.clone(), *is_users));
+        let is_other = self.scene.as_ref() != Some(scene);
         let resets = self.takes_camera_of(scene) || is_first;
-        if let Some(camera) = self.restored.take().or(kept) {
+        let resumes = std::mem::take(&mut self.resumes);
+        if let Some((camera, is_users)) = self.restored.take().map(|camera| (camera, true)).or(left) {
             self.framed = camera.clone();
-            self.framed.frame_all(&frame.points, aspect);
+            self.framed.frame_all(&frame.points, viewport);
+            self.placement = Partial::default();
             self.rig.jump_to(camera);
+            self.rig.is_users = is_users;
         } else {
             self.resets |= resets;
-            self.frame_bodies((frame, scene), shown.generation == next.generation, aspect);
+            let camera = self.frame_bodies((frame, scene), shown.generation == next.generation, viewport);
+            let is_flat = matches!(frame.points.shape, Shape::Tracers { .. });
+            if shown.generation == next.generation {
+                self.rig.glide_to(camera);
+            } else if is_other && self.opens_with_move && !resumes {
+                self.rig.open(camera, !is_flat);
+            } else {
+                self.rig.jump_to(camera);
+            }
         }
+        self.kept = None;
         if (shown.mode, shown.generation) != (next.mode, next.generation) {
             self.centre = None;
         }
@@ -105,9 +145,13 @@ impl Viewpoint {
         is_other && !before.is_some_and(|before| before.camera.is_empty() && scene.camera.is_empty())
     }
 
-    /// Moves the camera so that it shows all bodies of `frame`: gradually if the scene has not changed (`is_same`), at
-    /// once otherwise.
-    fn frame_bodies(&mut self, (frame, scene): (&Frame, &Scene), is_same: bool, aspect: f32) {
+    /// Returns a camera that shows all bodies of `frame`. `is_same` tells whether the scene has not changed.
+    fn frame_bodies(
+        &mut self,
+        (frame, scene): (&Frame, &Scene),
+        is_same: bool,
+        viewport: Viewport,
+    ) -> Camera {
         let resets = std::mem::take(&mut self.resets);
         let mut camera = match resets {
             true => Camera::opening(&scene.camera, frame.points.shape),
@@ -115,11 +159,20 @@ impl Viewpoint {
         };
         // The user asked to see all bodies.
         let shows_all = is_same && !resets;
-        let settings = if shows_all { &Partial::default() } else { &scene.camera };
-        self.framed = camera.frame_scene(settings, &frame.points, aspect);
-        match is_same {
-            true => self.rig.glide_to(camera),
-            false => self.rig.jump_to(camera),
+        self.placement = if shows_all { Partial::default() } else { scene.camera.clone() };
+        self.framed = camera.frame_scene(&self.placement, &frame.points, viewport);
+        camera
+    }
+
+    /// Computes from time to time which view shows the bodies, if `keeps` is true and there are bodies. `is_new` tells
+    /// whether `points` have changed since the last call.
+    pub(super) fn update_kept(&mut self, points: &Points, is_new: bool, (keeps, viewport): (bool, Viewport)) {
+        if !keeps || view::middle(points).is_none() {
+            self.kept = None;
+        } else if self.kept.is_none() || (is_new && self.kept_for >= KEEP_INTERVAL) {
+            let mut camera = self.rig.camera.clone();
+            camera.frame_scene(&self.placement, points, viewport);
+            (self.kept, self.kept_for) = (Some(camera), Duration::ZERO);
         }
     }
 
@@ -140,7 +193,9 @@ impl Viewpoint {
         (body, follows_centre): (Option<Option<Vec3>>, bool),
     ) -> bool {
         let point = body.unwrap_or_else(|| self.centre.filter(|_| follows_centre));
-        self.rig.tick(elapsed, rotates, point.map(|point| (target, point)))
+        let is_moving = self.rig.tick(elapsed, rotates, point.map(|point| (target, point)));
+        self.kept_for += elapsed;
+        self.kept.as_ref().is_some_and(|camera| self.rig.keep(camera, elapsed)) || is_moving
     }
 }
 
@@ -150,6 +205,8 @@ mod tests {
 
     use super::*;
     use crate::modes::MODES;
+
+    const SQUARE: Viewport = Viewport { aspect: 1.0, covered: [0.0; 2] };
 
     /// Returns a scene with a camera.
     fn scene(camera: &[(&str, &str)]) -> Arc<Scene> {
@@ -167,36 +224,113 @@ mod tests {
         Frame { points, stats: Stats { mode, generation, ..Stats::default() }, ..Frame::default() }
     }
 
+    fn settle(viewpoint: &mut Viewpoint) {
+        let body = (Some(None), false);
+        let target = FollowTarget { mode: "gravity", generation: 1, body: None };
+        let frames =
+            (0..9000).take_while(|_| viewpoint.tick(Duration::from_millis(50), false, target, body)).count();
+        assert!(frames < 9000, "the camera never stops");
+    }
+
+    #[test]
+    fn a_chosen_scene_opens_with_a_move_and_a_restart_or_a_snapshot_does_not() {
+        let mut viewpoint = Viewpoint { opens_with_move: true, ..Viewpoint::new("", false) };
+        let [first, second] = [scene(&[("pitch", "40")]), scene(&[("pitch", "60")])];
+        let mut shown = Stats::default();
+        let mut opens = |viewpoint: &mut Viewpoint, generation: u64, scene: &Arc<Scene>| {
+            let frame = frame("gravity", generation);
+            viewpoint.frame_scene((&frame, scene), &shown, SQUARE);
+            shown = frame.stats;
+            let begun = viewpoint.rig.camera.clone();
+            settle(viewpoint);
+            begun != viewpoint.rig.camera
+        };
+        assert!(opens(&mut viewpoint, 1, &first));
+        assert!(!opens(&mut viewpoint, 2, &first), "a restart");
+        assert!(opens(&mut viewpoint, 3, &second));
+        assert!((viewpoint.rig.camera.distance / viewpoint.framed.distance - 1.0).abs() < 1e-4);
+        viewpoint.restore("");
+        assert!(!opens(&mut viewpoint, 4, &first), "a snapshot without a view");
+        viewpoint.opens_with_move = false;
+        assert!(!opens(&mut viewpoint, 5, &second), "switched off");
+        let mut resumed = Viewpoint { opens_with_move: true, ..Viewpoint::new("", true) };
+        assert!(!opens(&mut resumed, 6, &first), "a snapshot from the command line");
+    }
+
+    #[test]
+    fn the_camera_fits_the_free_area_but_never_jumps_during_a_drag() {
+        let mut viewpoint = Viewpoint::new("", false);
+        let frame = frame("gravity", 1);
+        let [wide, narrow] = [1.6, 0.6].map(Viewport::from);
+        viewpoint.fit(wide, &frame.points, false);
+        viewpoint.frame_scene((&frame, &scene(&[])), &Stats::default(), wide);
+        let framed = viewpoint.rig.camera.clone();
+        assert!(!viewpoint.fit(wide, &frame.points, false), "nothing has changed");
+        assert!(!viewpoint.fit(narrow, &frame.points, true), "during a drag");
+        assert!(!viewpoint.fit(narrow, &frame.points, false), "nor after it");
+        assert!(viewpoint.rig.camera == framed && !viewpoint.fit(wide, &frame.points, true));
+        assert!(viewpoint.fit(narrow, &frame.points, false));
+        assert!(viewpoint.rig.camera.distance > 1.2 * framed.distance);
+        assert_eq!(viewpoint.rig.camera.distance, viewpoint.framed.distance);
+        assert!(viewpoint.fit(wide, &frame.points, false));
+        assert!((viewpoint.rig.camera.distance / framed.distance - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn the_camera_keeps_bodies_in_view_as_the_scene_places_them() {
+        let mut viewpoint = Viewpoint::new("", false);
+        let mut frame = frame("gravity", 1);
+        viewpoint.frame_scene((&frame, &scene(&[("zoom", "2")])), &Stats::default(), SQUARE);
+        let before = viewpoint.rig.camera.clone();
+        let keep = |viewpoint: &mut Viewpoint, points: &Points, keeps: bool| {
+            viewpoint.update_kept(points, true, (keeps, SQUARE));
+            settle(viewpoint);
+        };
+        keep(&mut viewpoint, &frame.points, true);
+        assert_eq!(viewpoint.rig.camera, before, "the bodies are where they were");
+        let far: Vec<_> =
+            frame.points.positions.iter().map(|[x, y, z, m]| [4.0 * x, 4.0 * y, *z, *m]).collect();
+        frame.points.positions = far.into();
+        keep(&mut viewpoint, &frame.points, false);
+        assert_eq!(viewpoint.rig.camera, before, "switched off");
+        keep(&mut viewpoint, &frame.points, true);
+        let factor = viewpoint.rig.camera.distance / before.distance;
+        assert!((factor - 4.0).abs() < 0.05, "{factor}: zoomed in as much as the scene asks for");
+    }
+
     #[test]
     fn each_mode_gets_its_camera_back() {
-        let mut viewpoint = Viewpoint::new("");
+        let mut viewpoint = Viewpoint::new("", false);
         let (gravity, fluid) = (frame("gravity", 1), frame("fluid", 2));
         assert_eq!(viewpoint.text(), "", "nothing was framed yet");
         let [a, b] = [scene(&[]), scene(&[])];
-        assert!(viewpoint.frame_scene((&gravity, &a), &Stats::default(), 1.0));
-        assert!(!viewpoint.frame_scene((&gravity, &a), &gravity.stats, 1.0), "the scene is framed already");
+        assert!(viewpoint.frame_scene((&gravity, &a), &Stats::default(), SQUARE));
+        assert!(
+            !viewpoint.frame_scene((&gravity, &a), &gravity.stats, SQUARE),
+            "the scene is framed already"
+        );
         viewpoint.rig.camera.distance = 7.0;
-        assert!(viewpoint.frame_scene((&fluid, &b), &gravity.stats, 1.0));
+        assert!(viewpoint.frame_scene((&fluid, &b), &gravity.stats, SQUARE));
         assert!(viewpoint.rig.camera.distance != 7.0);
-        assert!(viewpoint.frame_scene((&gravity, &a), &fluid.stats, 1.0));
+        assert!(viewpoint.frame_scene((&gravity, &a), &fluid.stats, SQUARE));
         assert_eq!(viewpoint.rig.camera.distance, 7.0);
     }
 
     #[test]
     fn the_camera_of_a_snapshot_wins_once() {
         let camera = Camera { distance: 9.0, ..Camera::default() };
-        let mut viewpoint = Viewpoint::new(&camera.to_words());
+        let mut viewpoint = Viewpoint::new(&camera.to_words(), false);
         viewpoint.restore("");
         let scene = scene(&[("yaw", "50"), ("zoom", "3")]);
-        viewpoint.frame_scene((&frame("gravity", 1), &scene), &Stats::default(), 1.0);
+        viewpoint.frame_scene((&frame("gravity", 1), &scene), &Stats::default(), SQUARE);
         assert_eq!(viewpoint.rig.camera, camera);
-        viewpoint.frame_scene((&frame("gravity", 2), &scene), &frame("gravity", 1).stats, 1.0);
+        viewpoint.frame_scene((&frame("gravity", 2), &scene), &frame("gravity", 1).stats, SQUARE);
         assert!(viewpoint.rig.camera != camera);
     }
 
     #[test]
     fn a_chosen_scene_brings_its_camera_and_a_restart_keeps_the_direction() {
-        let mut viewpoint = Viewpoint::new("");
+        let mut viewpoint = Viewpoint::new("", false);
         let top = scene(&[("pitch", "90"), ("zoom", "2")]);
         let is_at = |viewpoint: &Viewpoint, pitch: f32, zoom: f32| {
             let Camera { pitch: found, home, distance, .. } = viewpoint.rig.camera;
@@ -205,7 +339,7 @@ mod tests {
         let mut shown = Stats::default();
         let mut show = |viewpoint: &mut Viewpoint, generation: u64, scene: &Arc<Scene>| {
             let frame = frame("gravity", generation);
-            viewpoint.frame_scene((&frame, scene), &shown, 1.0);
+            viewpoint.frame_scene((&frame, scene), &shown, SQUARE);
             while viewpoint.rig.tick(Duration::from_millis(50), false, None) {}
             shown = frame.stats;
         };
@@ -232,12 +366,12 @@ mod tests {
 
     #[test]
     fn a_view_is_saved_relative_to_all_bodies() {
-        let mut viewpoint = Viewpoint::new("");
+        let mut viewpoint = Viewpoint::new("", false);
         let frame = frame("gravity", 1);
-        viewpoint.frame_scene((&frame, &scene(&[("pitch", "70")])), &Stats::default(), 1.0);
+        viewpoint.frame_scene((&frame, &scene(&[("pitch", "70")])), &Stats::default(), SQUARE);
         viewpoint.rig.camera.zoom(0.5, [0.0; 2]);
         viewpoint.rig.camera.target.x += 0.25;
-        let saved = viewpoint.to_scene(&frame.points, 1.0);
+        let saved = viewpoint.to_scene(&frame.points, SQUARE);
         for (found, expected) in [(saved.pitch, 70.0), (saved.zoom, 2.0), (saved.x, 0.25), (saved.y, 0.0)] {
             assert!((found - expected).abs() < 1e-4, "{found} for {expected}");
         }
@@ -245,13 +379,13 @@ mod tests {
 
     #[test]
     fn framing_anew_can_reset_the_direction() {
-        let mut viewpoint = Viewpoint::new("");
+        let mut viewpoint = Viewpoint::new("", false);
         let (shown, scene) = (frame("gravity", 1), scene(&[]));
-        viewpoint.frame_scene((&shown, &scene), &Stats::default(), 1.0);
+        viewpoint.frame_scene((&shown, &scene), &Stats::default(), SQUARE);
         viewpoint.rig.camera.yaw = 2.0;
         for (resets, yaw) in [(false, 2.0), (true, Camera::default().yaw)] {
             viewpoint.frame_anew(resets);
-            viewpoint.frame_scene((&shown, &scene), &shown.stats, 1.0);
+            viewpoint.frame_scene((&shown, &scene), &shown.stats, SQUARE);
             while viewpoint.rig.tick(Duration::from_millis(50), false, None) {}
             assert!((viewpoint.rig.camera.yaw - yaw).abs() < 1e-5, "{resets}");
         }

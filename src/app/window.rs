@@ -22,7 +22,7 @@ use winit::event_loop::ActiveEventLoop;
 use super::gui::{Gui, pixels};
 use crate::base::{Error, Result};
 use crate::ui::WindowStats;
-use crate::view;
+use crate::view::{self, Viewport};
 
 pub(super) struct Window {
     gui: Gui,
@@ -31,6 +31,8 @@ pub(super) struct Window {
     vsync: bool,
     /// Area of the picture, in pixels from the window's lower left corner.
     pub picture: glium::Rect,
+    /// Size of the corner of the picture that the statistics cover, in points.
+    pub covered: egui::Vec2,
     /// The window. This field is last, because the surface must be dropped before the window.
     pub window: winit::window::Window,
 }
@@ -55,7 +57,7 @@ impl Window {
         let gui = Gui::new(&display, &window, event_loop)?;
         let (width, height) = window.inner_size().into();
         let picture = glium::Rect { left: 0, bottom: 0, width, height };
-        Ok(Self { window, display, gui, vsync, picture })
+        Ok(Self { window, display, gui, vsync, picture, covered: egui::Vec2::ZERO })
     }
 
     pub(super) fn context(&self) -> &Rc<Context> {
@@ -125,6 +127,12 @@ impl Window {
     /// Returns the picture's width divided by its height.
     pub(super) fn aspect(&self) -> f32 {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
+    }
+
+    /// Returns the shape of the picture, and the part of it that the statistics cover.
+    pub(super) fn viewport(&self) -> Viewport {
+        let covered = self.covered * self.scale() / self.picture.height.max(1) as f32;
+        Viewport { aspect: self.aspect(), covered: covered.into() }
     }
 
     /// Converts a window position to an offset from the picture's centre, in picture heights, with y pointing down.

@@ -209,10 +209,10 @@ impl<'a> Renderer<'a> {
         let Self { engine, offscreen, view, look, points, rig, labels, named, .. } = self;
         let picture = offscreen.render(|surface| view.draw(surface, &rig.camera, None))?;
         let (names, time) = (engine.names().clone(), engine.clock().1);
-        let stats = Stats { names, time, ..Stats::default() };
+        let config = Arc::new(engine.config().clone());
+        let stats = Stats { names, time, config, ..Stats::default() };
         let aspect = picture.width() as f32 / picture.height() as f32;
-        let scene = (&*look, &*engine.config().start);
-        let captions = named.captions(scene, (&rig.camera, aspect), points, &stats);
+        let captions = named.captions(look, (&rig.camera, aspect), points, &stats);
         Ok(labels.paint(picture, &captions, look.theme))
     }
 

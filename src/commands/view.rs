@@ -27,9 +27,12 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         engine::Resolved::new(&begin.config, &devices[chosen[0]].info)?;
     }
     let look = look(&args.looks.look)?;
+    let is_measured = args.frames.is_some() || args.report.is_some();
     app::run(Options {
-        look,
         view: begin.view(),
+        resumes: begin.snapshot.is_some(),
+        may_open_with_move: !is_measured || look.get("opening_move").is_some(),
+        look,
         size: args.size.as_deref().map(size).transpose()?,
         autosave: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),
         kernels: args.simulation.kernels.kernels.as_deref().map(kernel_lab::prepare).transpose()?,

@@ -81,6 +81,13 @@ fn read_knobs<'de, D: Deserializer<'de>>(
     Ok(knobs.filter_map(|knob| Some((knob.name, *values.get(knob.name)?))).collect())
 }
 
+/// Returns the configuration with which the program starts: the first scene of the first mode.
+impl Default for Config {
+    fn default() -> Self {
+        Self::new(MODES[0])
+    }
+}
+
 impl Config {
     /// Returns a configuration with the first scene of the mode `info`, and with each setting at `auto` where possible.
     pub fn new(info: &'static ModeInfo) -> Self {

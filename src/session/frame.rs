@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
+use crate::engine::Config;
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
 
@@ -23,6 +24,10 @@ pub struct Frame {
 pub struct Stats {
     /// Name of the simulation mode.
     pub mode: &'static str,
+    /// Configuration with which this frame was computed. While another configuration is being applied, the window shows
+    /// the units, the date, the legend and the orbits of this one.
+    #[serde(skip)]
+    pub config: Arc<Config>,
     /// Number that identifies a run. It increases whenever a scene is generated or restored from a snapshot.
     pub generation: u64,
     /// Number of steps since the scene began.

@@ -235,6 +235,8 @@ pub struct Capture {
     pub time: f64,
     /// Names of the bodies.
     pub names: BodyNames,
+    /// Configuration with which the points were computed.
+    pub config: Arc<Config>,
     /// Purpose of the points: a picture or a frame of a film.
     pub purpose: Purpose,
 }

@@ -27,7 +27,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
         // A separate id per body, so that text typed for one body does not appear for another body.
         ui.push_id(selected.body, |ui| {
             egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
-                let units = &model.config.start.units;
+                let units = &model.stats.config.start.units;
                 editable(ui, &selected, units, out);
                 derived(ui, &selected, (units, &model.stats.names));
                 if let Some(walk) = model.stats.cells.and_then(|counts| counts.walk) {

@@ -1,5 +1,7 @@
 //! Command palette: a search field for all actions and settings.
 
+use std::sync::Arc;
+
 use egui::text_edit::TextEditState;
 use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
@@ -8,6 +10,8 @@ use super::palette_entries::{Entry, found};
 use super::theme;
 use crate::base::BodyNames;
 use crate::engine::Config;
+use crate::modes::ModeInfo;
+use crate::scene::Scene;
 
 /// Maximum number of entries that the command palette shows without scrolling.
 const LINES: usize = 12;
@@ -20,12 +24,38 @@ const ABOVE: f32 = 60.0;
 /// Minimum width and height of the command palette, in points.
 const MIN_SIZE: f32 = 20.0;
 
+/// A search, which is repeated only when the text or the searched settings have changed.
+#[derive(Debug)]
+struct Search {
+    typed: String,
+    names: BodyNames,
+    mode: &'static ModeInfo,
+    start: Arc<Scene>,
+    /// The matching entries, best matches first.
+    found: Vec<Entry>,
+}
+
+impl Search {
+    fn new(typed: &str, (config, names): (&Config, &BodyNames)) -> Self {
+        let found = found(typed, config, names);
+        let (mode, start) = (config.mode.info(), config.start.clone());
+        Self { typed: typed.to_owned(), names: names.clone(), mode, start, found }
+    }
+
+    /// Returns whether a new search for `typed` would find the same entries.
+    fn is_current(&self, typed: &str, (config, names): (&Config, &BodyNames)) -> bool {
+        let is_same_scene = self.mode == config.mode.info() && self.start == config.start;
+        self.typed == typed && self.names == *names && is_same_scene
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct CommandPalette {
     pub is_open: bool,
     typed: String,
     /// Index of the selected entry.
     chosen: usize,
+    search: Option<Search>,
 }
 
 impl CommandPalette {
@@ -98,11 +128,13 @@ impl CommandPalette {
     fn list(
         &mut self,
         ui: &mut egui::Ui,
-        (config, names): (&Config, &BodyNames),
+        searched: (&Config, &BodyNames),
         enter: bool,
         lines: isize,
     ) -> Option<Option<Entry>> {
-        let mut found = found(&self.typed, config, names);
+        self.search.take_if(|search| !search.is_current(&self.typed, searched));
+        let search = self.search.get_or_insert_with(|| Search::new(&self.typed, searched));
+        let found = &search.found;
         let last = found.len().saturating_sub(1);
         self.chosen = self.chosen.saturating_add_signed(lines).min(last);
         let mut chosen = enter.then_some(self.chosen);
@@ -123,7 +155,7 @@ impl CommandPalette {
                 }
             }
         });
-        chosen.map(|nth| (nth < found.len()).then(|| found.swap_remove(nth)))
+        chosen.map(|nth| found.get(nth).cloned())
     }
 }
 
@@ -153,4 +185,26 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
     let fill = if is_chosen { colours.accent_fill } else { egui::Color32::TRANSPARENT };
     let button = egui::Button::new((text, egui::Atom::grow(), keys)).fill(fill).truncate();
     ui.add(button.min_size(vec2(ui.available_width(), 0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modes::MODES;
+
+    #[test]
+    fn a_search_is_repeated_only_when_it_would_find_something_else() {
+        let names: BodyNames = (0..1000).map(|nth| format!("Star {nth}")).collect();
+        let config = Config::new(MODES[0]);
+        let search = Search::new("star", (&config, &names));
+        assert!(search.found.len() > 50);
+        // Changing a number in the panel changes no entry.
+        let paused = Config { running: false, seed: 7, ..config.clone() };
+        assert!(search.is_current("star", (&paused, &names.clone())));
+        assert!(!search.is_current("sta", (&config, &names)));
+        assert!(!search.is_current("star", (&config, &BodyNames::default())));
+        assert!(!search.is_current("star", (&Config::new(MODES[1]), &names)));
+        let other = Config { start: MODES[0].scenes[1].clone(), ..config };
+        assert!(!search.is_current("star", (&other, &names)));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use egui::Rect;
+use egui::{Rect, Vec2};
 
 use super::action::{Action, Collector};
 use super::alerts::Alerts;
@@ -29,6 +29,8 @@ pub struct Output {
     pub controls: Vec<(String, Rect)>,
     /// Rectangle of the picture, in points.
     pub picture: Rect,
+    /// Size of the upper right corner of the picture that the collapsed statistics cover, in points.
+    pub covered: Vec2,
     /// Part of the picture that a large window covers, in points; `None` if there is none.
     pub hidden: Option<Rect>,
     /// Radius of the brush in scene units; `None` if the brush is inactive.
@@ -108,6 +110,7 @@ impl Ui {
             actions,
             controls: out.controls.unwrap_or_default(),
             picture: ctx.available_rect(),
+            covered: self.fold.covered,
             hidden,
             brush: self.brush.active(model.config),
             moves_focus: self.jump.is_some(),
@@ -144,7 +147,7 @@ impl Ui {
         tools::show_markers(ctx, model);
         // While the panel is open in a small window, the picture is too narrow for overlays.
         if self.panel && ctx.available_rect().width() < overlay::NARROWEST {
-            self.fold.tools = None;
+            (self.fold.tools, self.fold.covered) = (None, Vec2::ZERO);
             return body_card::show(ctx, model, out);
         }
         let place = overlay::show(ctx, model, (&mut self.fold, status), out);
@@ -163,7 +166,7 @@ impl Ui {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
         self.plots.history.update(ctx.input(|input| input.time), model.stats, &model.window);
-        let hidden = self.plots.show(ctx, model.config, out);
+        let hidden = self.plots.show(ctx, &model.stats.config, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);
         self.alerts.toasts.show(ctx, out);

@@ -17,6 +17,7 @@ mod export;
 mod fields;
 mod files;
 mod gallery;
+mod heaviest;
 mod help;
 mod history;
 mod interface;

@@ -32,7 +32,8 @@ pub struct Model<'a> {
     pub tools: &'a mut ToolSettings,
     /// Positions of the markers that the mouse tools draw over the picture.
     pub markers: &'a Markers,
-    /// Simulation statistics for the frame on the screen.
+    /// Simulation statistics for the frame on the screen. Numbers of the frame belong to the configuration in `stats`, which
+    /// differs from `config` until a change takes effect.
     pub stats: &'a Stats,
     /// The first of the compute devices selected in `config`.
     pub device: &'a DeviceInfo,
@@ -50,6 +51,8 @@ pub struct Model<'a> {
     pub grid_spacing: f32,
     /// Whether at least one body is in view.
     pub sees_bodies: bool,
+    /// Index and mass of each body that is heavier than most, the heaviest first.
+    pub heaviest: &'a [(usize, f32)],
     /// Values at the two ends of the colour map; see [`ColourScale`](crate::modes::ColourScale).
     pub value_range: [f32; 2],
 }

@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
+use egui::{
+    Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, Vec2, WidgetInfo, WidgetType, vec2,
+};
 
 use super::action::{Action, Collector};
 use super::history::{ENERGY_HELP, MOMENTUM_HELP, momentum_share};
@@ -27,14 +29,17 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 pub(super) const NARROWEST: f32 = 200.0;
 /// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
+/// Heights of the collapsed overlay over a large and over a small picture, in points, without rows that come and go. The
+/// picture of a flow leaves room for the overlay.
+const REST_HEIGHTS: [f32; 2] = [110.0, 40.0];
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Tooltip for the legend shown while colours represent force errors.
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
 /// Size of the colour bar in the legend, in points.
-const LEGEND: egui::Vec2 = egui::vec2(84.0, 10.0);
+const LEGEND: Vec2 = vec2(84.0, 10.0);
 /// Size of a number at an end of the colour bar, in points: fits the longest number, so that the bar does not move.
-const END: egui::Vec2 = egui::vec2(50.0, 14.0);
+const END: Vec2 = vec2(50.0, 14.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -79,6 +84,8 @@ pub(super) struct Fold {
     is_small: bool,
     /// Rectangle of the toolbar in the previous frame.
     pub tools: Option<Rect>,
+    /// Size of the corner of the picture that the collapsed overlay covers, with its margins.
+    pub covered: Vec2,
 }
 
 impl Fold {
@@ -156,7 +163,11 @@ pub(super) fn show(
             }
         });
     });
-    shown.response.rect
+    let place = shown.response.rect;
+    // A height that does not depend on the rows, because the picture of a flow would otherwise move with them.
+    let height = REST_HEIGHTS[usize::from(fold.is_small)];
+    fold.covered = vec2(place.width(), height) + Vec2::splat(2.0 * MARGIN);
+    place
 }
 
 /// Shows the most important statistics, always in the same rows, then the legend of the colours and any warnings.
@@ -203,7 +214,7 @@ pub(super) fn show_way_back(ctx: &egui::Context, model: &Model, out: &mut Collec
     area.show(ctx, |ui| {
         theme::veil(ui).inner_margin(MARGIN).show(ui, |ui| {
             ui.horizontal(|ui| {
-                ui.label(format!("All {} are out of view.", model.config.mode.info().work.things));
+                ui.label(format!("All {} are out of view.", model.stats.config.mode.info().work.things));
                 shortcut_button(ui, out, ("frame all", "Show all (F)"), Action::FrameAll);
             });
         });
@@ -217,7 +228,7 @@ fn headline(
     (is_expanded, status): (bool, Option<&str>),
     out: &mut Collector,
 ) {
-    let work = &model.config.mode.info().work;
+    let work = &model.stats.config.mode.info().work;
     let rate = model.stats.work_per_second();
     let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
     let (number, text, aside) = match (model.has_started(), status) {
@@ -284,15 +295,15 @@ fn timings(model: &Model) -> Vec<Row> {
     let draw_help = "Time to upload the frame's data to OpenGL and to draw the frame";
     vec![
         row("Step on device", milliseconds(stats.device_ms_per_step) + &busy, step_help),
-        row("Share of peak", limit, config.mode.info().limit.help()),
+        row("Share of peak", limit, stats.config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
         row("Upload + draw", milliseconds(window.upload_ms + window.draw_ms), draw_help),
     ]
 }
 
 fn setup(model: &Model) -> Vec<Row> {
-    let Model { config, stats, device, .. } = model;
-    let label = config.mode.info().work.label.0;
+    let Model { stats, device, .. } = model;
+    let label = stats.config.mode.info().work.label.0;
     let variant = format!("{} · {}", stats.variant, stats.work_group);
     let help = "Name of the kernel variant in use, and its work-group size: the number of work-items that run together";
     vec![
@@ -304,7 +315,7 @@ fn setup(model: &Model) -> Vec<Row> {
 
 /// Returns the row with the error of the last step, highlighted if it is larger than usual for the variant in use.
 fn error_row(model: &Model) -> Row {
-    let (stats, mode) = (model.stats, &model.config.mode);
+    let (stats, mode) = (model.stats, &model.stats.config.mode);
     let (label, help) = mode.info().error;
     let in_use = mode.info().variant(stats.variant).map(|variant| {
         let chosen = model.recipe.filter(|recipe| recipe.variant == variant);
@@ -319,7 +330,7 @@ fn error_row(model: &Model) -> Row {
 }
 
 fn accuracy_rows(model: &Model) -> Vec<Row> {
-    let (stats, mode) = (model.stats, &model.config.mode);
+    let (stats, mode) = (model.stats, &model.stats.config.mode);
     let mut rows = Vec::new();
     if let Some(SampleErrors { p99: Some(p99), max, .. }) = stats.errors {
         let [p99, max] = [p99, max].map(|error| accuracy::text(Some(error)));
@@ -354,7 +365,7 @@ fn legend_of_errors(ui: &mut egui::Ui, model: &Model, ErrorColours { measured, d
 
 /// Shows the colour scale with the values at its ends, if the mode describes what the colours show.
 fn legend(ui: &mut egui::Ui, model: &Model) {
-    let Some(ColourScale { name, unit, is_log }) = model.config.mode.colour_scale() else { return };
+    let Some(ColourScale { name, unit, is_log }) = model.stats.config.mode.colour_scale() else { return };
     let ends = model.value_range.map(|value| {
         let value = f64::from(value);
         format::significant(if is_log { 10f64.powf(value) } else { value }, 2)
@@ -388,7 +399,7 @@ fn colour_scale(ui: &mut egui::Ui, palette: Palette, (name, ends): (&str, [Strin
 fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
     let measured = |name| ladder.iter().find(|seen| seen.variant == name);
-    let seen = model.config.mode.info().variants.iter().filter_map(|variant| measured(variant.name));
+    let seen = model.stats.config.mode.info().variants.iter().filter_map(|variant| measured(variant.name));
     seen.map(|Rung { variant, pairs_per_second, relative_error }| {
         let tone = if variant == in_use { Tone::Strong } else { Tone::Weak };
         let speed = format!("{}/s", format::si(*pairs_per_second));
@@ -408,7 +419,7 @@ fn two_columns(
 /// Returns rows that show each device's share of the work and the cost of sharing it, or no rows for a single device.
 fn devices(model: &Model) -> Vec<Row> {
     let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
-        return match model.config.devices.len() {
+        return match model.stats.config.devices.len() {
             2.. => {
                 let help =
                     "This kernel variant cannot run on several devices: the first device computes everything";
@@ -455,7 +466,7 @@ fn warnings(ui: &mut egui::Ui, model: &Model) {
         ui.label(RichText::new(advice).small().color(colour));
     }
     if model.stats.nonfinite > 0 {
-        let things = model.config.mode.info().work.things;
+        let things = model.stats.config.mode.info().work.things;
         let count = format::count(model.stats.nonfinite as u64);
         let text = RichText::new(format!("{count} {things} excluded: values not finite")).color(colour);
         let help = "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.";

@@ -70,6 +70,7 @@ const COMMANDS: [(&str, Action); 13] = [
 const MOST_NAMES: usize = 100;
 
 /// An entry of the command palette: an action, or the description of a mouse gesture.
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub text: String,
     /// Small text at the end of the entry: the action's shortcut, or the parameter's identifier.

@@ -11,7 +11,7 @@ use super::export::Export;
 use super::model::Model;
 use super::numbers::auto_number;
 use super::widgets::{Chip, checkbox, chips, note, row, section, shortcut_button, with_help};
-use super::{appearance, jump, kernel_section, keys, parameters, playback, theme};
+use super::{appearance, heaviest, jump, kernel_section, keys, parameters, playback, theme};
 use crate::engine::Config;
 use crate::modes::MODES;
 
@@ -87,6 +87,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     bodies(ui, model, out);
     seed(ui, model.config, out);
     files(ui, out);
+    heaviest::show(ui, model, out);
 }
 
 fn mode(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {

@@ -94,7 +94,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     if let Some(goal) = live_number(ui, out, ("go to step", &label, help), step, speed, 0.0..=1e15) {
         out.actions.push(Action::GoTo(Some(goal as u64)));
     }
-    let units = &model.config.start.units;
+    let units = &stats.config.start.units;
     let text = match units.date(stats.time) {
         Some(date) => date.to_string(),
         None => format!("time {}", units::quantity(stats.time, units.time.as_ref(), 4)),
@@ -102,7 +102,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     let time = ui.label(weak(text));
     tooltip(time, || {
         let speed =
-            if model.config.running { stats.steps_per_second * model.config.mode.time_step() } else { 0.0 };
+            if model.config.running { stats.steps_per_second * stats.config.mode.time_step() } else { 0.0 };
         let [time, speed] = [stats.time, speed].map(|time| units::quantity(time, units.time.as_ref(), 3));
         format!(
             "Simulated time since the scene began: {time}. Current speed: {speed} per second of real time"

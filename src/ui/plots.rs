@@ -72,8 +72,9 @@ impl Lines {
 }
 
 impl Plots {
-    /// Shows the window if it is open, and returns the part of the picture that the window hides, if any. If the mode
-    /// conserves energy, reserves space for the energy plot even before the energy is first measured.
+    /// Shows the window if it is open, and returns the part of the picture that the window hides, if any. `config` belongs to
+    /// the frame on the screen. If the mode conserves energy, reserves space for the energy plot even before the energy is
+    /// first measured.
     pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) -> Option<Rect> {
         let conserves = config.mode.conserves_energy();
         let unit = config.start.units.time.as_ref();

@@ -15,13 +15,14 @@ const MARK: f32 = 7.0;
 
 /// Shows the date if the scene has one, and the spacing of the grid and a scale bar if the look asks for them.
 pub(super) fn show(ctx: &egui::Context, model: &Model) {
-    let unit = model.config.start.units.length.as_ref();
+    let units = &model.stats.config.start.units;
+    let unit = units.length.as_ref();
     let bar = match model.look.scale_bar {
         look::ScaleBar::Auto => unit.is_some(),
         look::ScaleBar::On => true,
         look::ScaleBar::Off => false,
     };
-    let date = model.config.start.units.date(model.stats.time);
+    let date = units.date(model.stats.time);
     if !(bar || model.look.grid) && date.is_none() {
         return;
     }

@@ -11,7 +11,7 @@ const HEIGHT: f32 = 44.0;
 
 /// Shows a small chart of the values that the simulation mode has reported, one per step, if any.
 pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
-    let Some(series) = &model.config.mode.info().series else { return };
+    let Some(series) = &model.stats.config.mode.info().series else { return };
     let points = &model.stats.series;
     let Some(&[last_step, last]) = points.last() else { return };
     let colours = theme::of(ui);

@@ -7,7 +7,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{Mat4, Vec3};
 
-use super::framing;
+use super::framing::{self, Viewport};
 use crate::base::{Partial, Points, SceneCamera, Shape};
 
 /// A camera that orbits a target: position, direction and field of view.
@@ -69,8 +69,13 @@ impl Camera {
 
     /// Frames the bodies like [`Camera::frame_all`], then zooms and shifts the target as `scene` specifies. Returns the
     /// camera as it was before the zoom and the shift.
-    pub fn frame_scene(&mut self, scene: &Partial<SceneCamera>, points: &Points, aspect: f32) -> Self {
-        self.frame_all(points, aspect);
+    pub fn frame_scene(
+        &mut self,
+        scene: &Partial<SceneCamera>,
+        points: &Points,
+        viewport: impl Into<Viewport>,
+    ) -> Self {
+        self.frame_all(points, viewport);
         let (framed, place) = (self.clone(), scene.complete());
         self.zoom(place.zoom.recip(), [0.0; 2]);
         self.look_at(framed.target + Vec3::new(place.x, place.y, place.z));
@@ -79,10 +84,11 @@ impl Camera {
 
     /// Returns the scene settings that reproduce this view. `framed` is the camera as it last framed the scene's bodies.
     /// `points` are the current bodies, which determine how the framing distance depends on the viewing direction.
-    pub fn to_scene(&self, framed: &Self, points: &Points, aspect: f32) -> SceneCamera {
+    pub fn to_scene(&self, framed: &Self, points: &Points, viewport: impl Into<Viewport>) -> SceneCamera {
+        let viewport = viewport.into();
         let fitting = |camera: &Self| {
             let mut all = camera.clone();
-            all.frame_all(points, aspect);
+            all.frame_all(points, viewport);
             all.distance
         };
         let home = framed.distance * (fitting(self) / fitting(framed));
@@ -166,10 +172,13 @@ impl Camera {
 
     /// Frames the bodies without changing the viewing direction. The target is the planet if there is one, otherwise the
     /// centre of the bodies. From the chosen distance, at least 90 % of the bodies are visible at any rotation about the z
-    /// axis, or all of them if that takes only a little more distance. A single point is viewed from a distance of 3.
-    /// `aspect` is width over height. Does nothing if no body has a finite position.
-    pub fn frame_all(&mut self, points: &Points, aspect: f32) {
-        let [half_width, half_height] = self.lens(aspect);
+    /// axis, or all of them if that takes only a little more distance. A single point is viewed from a distance of 3. A flow
+    /// fills the part of the viewport that is not covered. Does nothing if no body has a finite position.
+    pub fn frame_all(&mut self, points: &Points, viewport: impl Into<Viewport>) {
+        let viewport = viewport.into();
+        let ([x, y], [width, height]) = viewport.free_part(points.shape);
+        let [half_width, half_height] = self.lens(viewport.aspect);
+        let (half_width, half_height) = (half_width * width, half_height * height);
         let frame = framing::Frame { half_width, half_height, pitch: self.pitch, yaw: self.yaw };
         let Some((centre, distance)) = frame.fit(points) else { return };
         self.look_at(centre);
@@ -178,6 +187,26 @@ impl Camera {
         let distance = if distance > 0.0 { distance } else { 3.0 };
         self.distance = distance.clamp(floor, *DISTANCES.end());
         self.home = self.distance;
+        self.pan(x, y);
+    }
+
+    /// Adapts the view to a change of the viewport from `before` to `after`, so that `points` fill as much of it as before.
+    pub fn refit(&mut self, points: &Points, before: Viewport, after: Viewport) {
+        let [before, after] = [before, after].map(|viewport| {
+            let mut framed = self.clone();
+            framed.frame_all(points, viewport);
+            framed
+        });
+        self.look_at(self.target + (after.target - before.target) * (self.distance / before.distance));
+        self.recede(after.distance / before.distance);
+    }
+
+    /// Multiplies the distance to the target by `factor`, without changing the size of sprites on the screen.
+    pub fn recede(&mut self, factor: f32) {
+        if factor.is_finite() && factor > 0.0 {
+            let times = |length: f32| (length * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
+            (self.distance, self.home) = (times(self.distance), times(self.home));
+        }
     }
 
     /// Returns the matrix that transforms scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as
@@ -299,6 +328,65 @@ mod tests {
             let is_upright = a.x > 0.0 && a.y > 0.0 && (a + b).length() < 1e-5;
             assert!(is_upright, "x is to the right and y is up: {a} {b}");
             assert!((0.9..1.0).contains(&a.x.max(a.y)), "{half:?} in {aspect}: {a}");
+        }
+    }
+
+    /// Returns the rectangle of a flow on the screen: left, top, right and bottom in viewport heights from the centre.
+    fn rectangle(camera: &Camera, [x, y]: [f32; 2]) -> [f32; 4] {
+        let [low, high] = [Vec3::new(-x, y, 0.0), Vec3::new(x, -y, 0.0)].map(|at| shown(camera, at));
+        [low.x, low.y, high.x, high.y]
+    }
+
+    #[test]
+    fn a_flow_avoids_the_covered_corner_if_it_is_large_enough_beside_or_below() {
+        let viewport = Viewport { aspect: 1.2, covered: [0.4, 0.15] };
+        for (half, avoids) in
+            [([1.0, 0.3], false), ([1.0, 1.0], true), ([1.0, 0.8], true), ([0.2, 1.0], false)]
+        {
+            let shape = Shape::Tracers { half };
+            let points = Points { shape, ..Points::default() };
+            let mut camera = Camera::facing(shape);
+            camera.frame_all(&points, viewport);
+            let [left, top, right, bottom] = rectangle(&camera, half);
+            assert!(left > -0.6 && right < 0.6 && top > -0.5 && bottom < 0.5, "{half:?} is in the picture");
+            assert!(right < 0.2 || top > -0.35, "{half:?} is not covered");
+            let is_centred = (left + right).abs() < 1e-4 && (top + bottom).abs() < 1e-4;
+            assert_eq!(is_centred, !avoids, "{half:?} stands in the middle unless it would be covered");
+            let fills = (right - left).max(bottom - top);
+            assert!(fills > 0.75, "{half:?} fills the free part: {fills}");
+        }
+        let mut camera = Camera::default();
+        let bodies = glows(&[[-1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]);
+        camera.frame_all(&bodies, viewport);
+        assert_eq!(camera.target, Vec3::ZERO, "bodies stay in the middle");
+        let tiny = Viewport { aspect: 0.5, covered: [0.5, 0.9] };
+        let shape = Shape::Tracers { half: [1.0, 1.0] };
+        camera.frame_all(&Points { shape, ..Points::default() }, tiny);
+        assert_eq!(camera.target, Vec3::ZERO, "in a tiny window, nothing would be left");
+    }
+
+    #[test]
+    fn another_viewport_shows_the_same_part_and_going_back_changes_nothing() {
+        let flow = Shape::Tracers { half: [1.0, 0.9] };
+        let bodies = glows(&[[-1.0, 0.2, 0.0, 1.0], [1.0, 0.0, 0.1, 1.0]]);
+        let (wide, narrow) = (Viewport::from(1.6), Viewport { aspect: 0.8, covered: [0.3, 0.1] });
+        for points in [Points { shape: flow, ..Points::default() }, bodies] {
+            let mut camera = Camera::facing(points.shape);
+            camera.frame_all(&points, wide);
+            let framed = camera.clone();
+            camera.refit(&points, wide, narrow);
+            let mut expected = framed.clone();
+            expected.frame_all(&points, narrow);
+            assert!((camera.distance / expected.distance - 1.0).abs() < 1e-5, "{:?}", points.shape);
+            assert!(camera.target.distance(expected.target) < 1e-5, "{:?}", points.shape);
+            assert!(camera.distance > 1.2 * framed.distance, "a narrow viewport needs more distance");
+            camera.refit(&points, narrow, wide);
+            assert!((camera.distance / framed.distance - 1.0).abs() < 1e-5);
+            assert!(camera.target.distance(framed.target) < 1e-5);
+            camera.zoom(0.3, [0.0; 2]);
+            let near = camera.distance;
+            camera.refit(&points, wide, narrow);
+            assert!((camera.distance / near - expected.distance / framed.distance).abs() < 1e-4);
         }
     }
 

@@ -16,6 +16,50 @@ const SAMPLE: usize = 16_384;
 /// Maximum number of bodies that [`middle`] considers. If there are more, the function uses a sample.
 const MIDDLE_SAMPLE: usize = 4_096;
 
+/// Smallest size of the picture of a flow that avoids the covered corner, relative to one that ignores the corner.
+const LEAST: f32 = 0.6;
+
+/// The area of a picture: its shape, and how much of it other parts of the window cover.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viewport {
+    /// Width divided by height.
+    pub aspect: f32,
+    /// Width and height of the covered part of the upper right corner, in viewport heights.
+    pub covered: [f32; 2],
+}
+
+/// Converts an aspect ratio to a viewport in which nothing is covered.
+impl From<f32> for Viewport {
+    fn from(aspect: f32) -> Self {
+        Self { aspect, covered: [0.0; 2] }
+    }
+}
+
+impl Viewport {
+    /// Returns where the picture is placed: its centre, in viewport heights from the viewport's centre with y pointing down,
+    /// and the width and height that are free for it, as fractions of the viewport's. Bodies take the whole viewport, because
+    /// only few of them are in the corner. A flow, which is a rectangle, avoids the covered corner: it moves down or to the
+    /// left as far as necessary.
+    pub(super) fn free_part(self, shape: Shape) -> ([f32; 2], [f32; 2]) {
+        let (Self { aspect, covered: [wide, high] }, whole) = (self, ([0.0; 2], [1.0; 2]));
+        let Shape::Tracers { half: [x, y] } = shape else { return whole };
+        // The largest rectangle of this shape has `size` times its half width and half height.
+        let size = |[width, height]: [f32; 2]| (width * aspect / x).min(height / y);
+        let past_right = |size: f32| 0.5 * (size * x - aspect) + wide;
+        let past_top = |size: f32| 0.5 * (size * y - 1.0) + high;
+        let most = size(whole.1);
+        let (below, beside) = ([1.0, 1.0 - high], [1.0 - wide / aspect, 1.0]);
+        let best = size(below).max(size(beside));
+        if past_right(most) <= 0.0 || past_top(most) <= 0.0 || best.is_nan() || best < LEAST * most {
+            whole
+        } else if size(below) > size(beside) {
+            ([0.0, past_top(best).max(0.0)], below)
+        } else {
+            ([-past_right(best).max(0.0), 0.0], beside)
+        }
+    }
+}
+
 /// Returns the planet's position or, without a planet, the bodies' centre of mass, ignoring escaping bodies. Returns
 /// `None` for a flow or an empty scene.
 pub fn middle(points: &Points) -> Option<Vec3> {

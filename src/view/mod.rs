@@ -28,7 +28,7 @@ mod target;
 mod trails;
 
 pub use self::camera::Camera;
-pub use self::framing::middle;
+pub use self::framing::{Viewport, middle};
 pub use self::layer::Layer;
 pub use self::offscreen::{Canvas, RawPicture};
 pub use self::opengl::{BACKGROUND, is_software};

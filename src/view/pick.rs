@@ -53,7 +53,7 @@ impl Camera {
     }
 
     /// Returns a function that projects points like [`Self::project`], but faster if there are many points.
-    fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
+    pub fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
         let view_projection = self.view_projection(1.0);
         move |place| {
             let clip = view_projection * place.extend(1.0);

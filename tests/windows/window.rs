@@ -4,9 +4,10 @@ use std::f32::consts::TAU;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::window::{Display, PICTURE, spot, until};
+use crate::support::window::{Display, PICTURE, Viewer, spot, until};
 use gravitile::engine::snapshot::Carried;
 use gravitile::view::Camera;
+use image::{Rgba, RgbaImage};
 
 /// Options for so few bodies that frames come fast.
 const SMALL: &str = "--bodies 512";
@@ -269,6 +270,80 @@ fn the_camera_goes_on_comes_back_and_turns_by_itself() {
         "the size is what it was"
     );
     assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
+}
+
+/// The columns of the window, counted from `left`, that differ from the background in the row `y`: the first and the last.
+fn drawn_columns(viewer: &Viewer, left: f32, y: f32) -> [f32; 2] {
+    let row = viewer.still([left, y, 1280.0 - left, 1.0]);
+    let background = row.get_pixel(2, 0).0;
+    let differs = |pixel: &Rgba<u8>| pixel.0.iter().zip(background).any(|(a, b)| a.abs_diff(b) > 3);
+    let columns: Vec<_> =
+        row.enumerate_pixels().filter(|(.., pixel)| differs(pixel)).map(|(x, ..)| x).collect();
+    [columns.first(), columns.last()].map(|x| left + *x.expect("a flow is drawn") as f32)
+}
+
+/// A flow fits the area beside the panel and the statistics, and fits it again when the panel is hidden or shown.
+#[test]
+fn a_flow_fits_the_area_beside_the_panel_and_the_statistics() {
+    let display = Display::open();
+    let viewer = display.view("--mode fluid --scene box-128 --paused --clean --size 1280x800");
+    let (panel, middle) = (332.0, 470.0);
+    let [left, right] = drawn_columns(&viewer, panel, middle);
+    let width = right - left;
+    assert!((0.5 * (left + right) - 0.5 * (panel + 1280.0)).abs() < 6.0, "in the middle: {left} to {right}");
+    assert!((560.0..680.0).contains(&width), "below the statistics: {width} wide");
+    viewer.changes("the panel is hidden", PICTURE, || viewer.key("h"));
+    let [left, right] = drawn_columns(&viewer, 0.0, middle);
+    assert!(right - left > 740.0, "as high as the window: {left} to {right}");
+    assert!((940.0..990.0).contains(&right), "just beside the statistics: {left} to {right}");
+    viewer.changes("the panel is shown again", PICTURE, || viewer.key("h"));
+    let [left, right] = drawn_columns(&viewer, panel, middle);
+    assert!((right - left - width).abs() <= 1.0, "as it was: {left} to {right}");
+    viewer.quit();
+}
+
+/// Returns whether two pictures of bodies differ by more than the last, tiny part of a camera move.
+fn has_moved(before: &RgbaImage, after: &RgbaImage) -> bool {
+    let differs = |(a, b): (&Rgba<u8>, &Rgba<u8>)| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 40);
+    before.pixels().zip(after.pixels()).filter(|pair| differs(*pair)).count() > 40
+}
+
+#[test]
+fn a_scene_opens_with_a_camera_move_if_asked_and_a_press_ends_it() {
+    let display = Display::open();
+    let start = "--scene plummer --bodies 300 --paused --clean --look opening_move=on";
+    let viewer = display.view(start);
+    viewer.alters("the camera moves by itself", PICTURE, || ());
+    let opened = viewer.still(PICTURE);
+    viewer.act(&format!("key r {}", "frame ".repeat(10)));
+    assert!(
+        !has_moved(&viewer.still(PICTURE), &opened),
+        "the camera stays where it is when the scene restarts"
+    );
+    assert_eq!(viewer.quit().stats["generation"], 2);
+    let viewer = display.view(start);
+    viewer.act("mousemove 600 700 mousedown 2 frame mouseup 2 frame");
+    let held = viewer.pixels(PICTURE);
+    viewer.act(&"frame ".repeat(10));
+    assert!(viewer.pixels(PICTURE) == held, "a press ends the move at once");
+    assert!(has_moved(&held, &opened), "before the end");
+    viewer.quit();
+}
+
+/// Bodies that drift away together stay in view if *Keep in view* is on.
+#[test]
+fn bodies_that_drift_away_are_kept_in_view() {
+    let display = Display::open();
+    let rows = "x,y,z,vx,vy,vz,m\n-1,0,0,1,0,0,1e-6\n1,0,0,1,0,0,1e-6\n0,0.4,0,1,0,0,1e-6\n";
+    fs::write(display.folder().join("drift.csv"), rows).unwrap();
+    let leaves = |keeps: &str| {
+        let look = format!("--look keep_in_view={keeps} --set dt=0.01 --steps-per-frame 1 --frames 500");
+        let report = display.run(&format!("--load drift.csv {look}"));
+        assert!(report.stats["step"].as_u64().unwrap() > 300, "{:?}", report.stats["step"]);
+        report.controls.contains_key("frame all")
+    };
+    assert!(leaves("off"), "they leave the picture");
+    assert!(!leaves("on"));
 }
 
 /// During a film, the camera turns by the film's time, however long making the film takes.

@@ -49,6 +49,11 @@ parameters! {
         follow: bool = false, "Follow" effect(View) advanced(true),
         /// The camera orbits slowly around its target.
         turn: bool = false, "Auto-rotate" effect(View) advanced(true),
+        /// Slowly zooms and pans so that the bodies stay in view. Panning or zooming by hand pauses this until you press F or
+        /// Home; rotating does not.
+        keep_in_view: bool = false, "Keep in view" effect(Window) advanced(true),
+        /// Opens each scene with a short camera move. Any input to the camera ends the move.
+        opening_move: bool = true, "Opening move" effect(Window) advanced(true),
         /// Colours of the panel and of the picture: on a dark or a light background.
         theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
         /// Size of text and controls, relative to the size that the system recommends.

@@ -114,13 +114,14 @@ impl Worker {
 
     /// Returns the statistics of the simulation after the last complete burst of steps.
     fn stats(&mut self) -> Stats {
-        let Self { engine, measurements, .. } = self;
+        let Self { engine, measurements, publisher, .. } = self;
         let (step, time) = engine.clock();
         let (resolved, info) = (engine.resolved(), engine.config().mode.info());
         let shares = engine.sharing().is_some_and(|sharing| sharing.used() > 1);
         let Rates { steps_per_second, step_seconds, busy } = measurements.rates.rates();
         let mut stats = Stats {
             mode: info.name,
+            config: publisher.config(engine.config()),
             generation: engine.generation(),
             step,
             time,
@@ -226,7 +227,8 @@ impl Worker {
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = self.coloured(points);
         let (time, names) = (self.engine.clock().1, self.engine.names().clone());
-        self.notifier.send(Notice::Captured(Box::new(Capture { points, time, names, purpose })));
+        let config = self.publisher.config(self.engine.config());
+        self.notifier.send(Notice::Captured(Box::new(Capture { points, time, names, config, purpose })));
         Ok(())
     }
 

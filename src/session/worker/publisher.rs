@@ -1,6 +1,9 @@
 //! Decides when to send frames to the window, and sends them.
 
+use std::sync::Arc;
+
 use crate::base::{LightRequest, ParamValues, Points};
+use crate::engine::Config;
 use crate::session::frame::{ErrorColours, Frame, Stats};
 use crate::session::history::History;
 use crate::session::messages::Notifier;
@@ -22,6 +25,8 @@ pub(super) struct Publisher {
     pub read_ms: f64,
     /// Current value of [`Points::colours`], and the generation and view parameters to which it belongs.
     colours: (u64, (u64, ParamValues)),
+    /// Configuration of the last frame. Frames share it as long as it does not change.
+    config: Arc<Config>,
     pub history: History,
 }
 
@@ -36,6 +41,7 @@ impl Publisher {
             light: None,
             read_ms: 0.0,
             colours: (0, (0, ParamValues::default())),
+            config: Arc::default(),
             history: History::default(),
         }
     }
@@ -59,6 +65,14 @@ impl Publisher {
         self.colours.0
     }
 
+    /// Returns a copy of `config` for the statistics of a frame.
+    pub(super) fn config(&mut self, config: &Config) -> Arc<Config> {
+        if *self.config != *config {
+            self.config = Arc::new(config.clone());
+        }
+        self.config.clone()
+    }
+
     /// Sends a frame with `points` and `stats` to the window, and wakes the window.
     pub(super) fn publish(&mut self, points: Points, stats: Stats, notifier: &Notifier) {
         let frame = self.frames.input_buffer_mut();
@@ -75,7 +89,6 @@ impl Publisher {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;

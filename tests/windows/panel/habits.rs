@@ -47,6 +47,16 @@ fn the_palette_finds_what_is_typed_and_does_it() {
         find(&mut window, typed);
         assert_eq!(window.state().actions.last(), Some(&Action::Follow(2)));
     }
+    // A search that stays on the screen finds new names.
+    window.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.run();
+    window.get_by_role(Role::TextInput).type_text("follow sat");
+    window.run();
+    assert!(window.query_by_label_contains("Follow Saturn").is_none());
+    window.state_mut().stats.names = ["Saturn"].into_iter().collect();
+    window.run();
+    assert!(window.query_by_label_contains("Follow Saturn").is_some());
+    press(&mut window, Key::Escape);
     // Letters typed into the palette are not shortcuts.
     assert_eq!(window.state().config.mode.info(), MODES[0]);
     for key in [Key::P, Key::K] {

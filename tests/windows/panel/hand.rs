@@ -345,3 +345,45 @@ fn the_camera_goes_with_what_was_asked_for_last() {
         assert_eq!(follows(&window), (true, false), "{by}");
     }
 }
+
+/// While another configuration is being applied, numbers have the units, the date and the legend of the frame on the screen.
+#[test]
+fn numbers_belong_to_the_frame_until_the_next_one_arrives() {
+    let mut window = open(MODES[0]);
+    window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
+    window.state_mut().stats.selected = Some(body(1));
+    window.run();
+    let shown = |window: &Window| {
+        let count = |text: &str| window.query_all_by_label_contains(text).count();
+        ["2000-01-01", " AU", "Mass (M☉)", "interactions/s", "Speed", "MLUPS"].map(|text| count(text) > 0)
+    };
+    let of_frame = [true, true, true, true, true, false];
+    assert_eq!(shown(&window), of_frame);
+    window.state_mut().lags = true;
+    click(&mut window, Role::RadioButton, "Mode: fluid");
+    assert_eq!(window.state().config.mode.info(), MODES[2]);
+    assert_eq!(shown(&window), of_frame, "the frame still shows the solar system");
+    window.state_mut().lags = false;
+    window.run();
+    assert_eq!(shown(&window)[..4], [false; 4]);
+    assert!(shown(&window)[5], "the fluid has units of its own");
+}
+
+#[test]
+fn the_heaviest_bodies_are_listed_and_followed_with_a_click() {
+    let mut window = open_folded(MODES[0]);
+    assert!(window.query_by_label("Heaviest bodies").is_none(), "all bodies have the same mass");
+    window.state_mut().stats.names = ["Sun", "", "Jupiter"].into_iter().collect();
+    window.state_mut().heaviest = vec![(0, 1.0), (2, 9.5e-4), (1234, 2e-7)];
+    window.run();
+    assert!(window.query_by_label_contains("Jupiter").is_none(), "the list is folded at first");
+    click(&mut window, Role::Button, "Heaviest bodies");
+    for text in ["Sun", "Jupiter", "Body 1\u{2009}234", "0.000950"] {
+        assert!(window.query_all_by_label_contains(text).next().is_some(), "{text}");
+    }
+    click_control(&mut window, "heavy 2");
+    assert_eq!(window.state().actions, [Action::Follow(2)]);
+    window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
+    window.run();
+    assert!(window.query_all_by_label_contains("M☉").next().is_some(), "masses have the scene's unit");
+}

@@ -14,6 +14,8 @@ mod share;
 mod time;
 mod windows;
 
+use std::sync::Arc;
+
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
@@ -42,11 +44,15 @@ struct App {
     markers: Markers,
     edits: Vec<Edit>,
     stats: Stats,
+    /// Whether no frame with the current configuration arrives.
+    lags: bool,
+    heaviest: Vec<(usize, f32)>,
     device: DeviceInfo,
     pool: Vec<DeviceInfo>,
     actions: Vec<Action>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
+    covered: egui::Vec2,
     plots: bool,
     brush: Option<f32>,
     sees_bodies: bool,
@@ -78,7 +84,7 @@ impl App {
         };
         let picture = egui::Rect::NOTHING;
         let pool = vec![device.clone()];
-        let (actions, rects) = (Vec::new(), Vec::new());
+        let (actions, rects, heaviest) = (Vec::new(), Vec::new(), Vec::new());
         let config = Config::new(info);
         Self {
             ui: None,
@@ -88,11 +94,14 @@ impl App {
             markers: Markers::default(),
             edits: Vec::new(),
             stats,
+            lags: false,
+            heaviest,
             device,
             pool,
             actions,
             rects,
             picture,
+            covered: egui::Vec2::ZERO,
             plots: false,
             brush: None,
             sees_bodies: true,
@@ -100,6 +109,9 @@ impl App {
     }
 
     fn show(&mut self, ctx: &egui::Context) {
+        if !self.lags {
+            self.stats.config = Arc::new(self.config.clone());
+        }
         let resolved = Resolved::new(&self.config, &self.device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let model = Model {
@@ -116,6 +128,7 @@ impl App {
             heights_per_unit: 0.4,
             grid_spacing: 0.1,
             sees_bodies: self.sees_bodies,
+            heaviest: &self.heaviest,
             value_range: [0.25, 4.0],
         };
         let output = self
@@ -133,6 +146,7 @@ impl App {
             }
         }
         (self.rects, self.picture, self.brush) = (output.controls, output.picture, output.brush);
+        self.covered = output.covered;
         self.plots = self.ui().plots.is_open;
     }
 

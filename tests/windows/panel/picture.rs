@@ -167,3 +167,31 @@ fn theme_and_size_are_those_that_are_chosen() {
         assert_eq!(window.ctx.pixels_per_point(), size.factor(), "text is drawn in pixels, not stretched");
     }
 }
+
+/// The picture of a flow leaves the corner of the statistics free. The corner does not change with what is expanded.
+#[test]
+fn the_corner_of_the_statistics_stays_the_same_while_they_are_expanded() {
+    let mut window = open_folded(MODES[2]);
+    let rows = window.ctx.memory(|memory| memory.area_rect(egui::Id::new("overlay"))).unwrap();
+    let covered = window.state().covered;
+    let margins = covered - rows.size();
+    assert!((margins.x - 20.0).abs() < 1.0 && (10.0..50.0).contains(&margins.y), "{covered} for {rows}");
+    press(&mut window, Key::I);
+    window.run();
+    assert_eq!(window.state().covered, covered);
+    press(&mut window, Key::H);
+    window.run();
+    assert_eq!(window.state().covered, covered, "with or without the panel");
+}
+
+#[test]
+fn the_automatic_camera_is_set_in_the_panel_and_a_flow_needs_no_keeping() {
+    let mut window = open(MODES[0]);
+    assert!(window.state().look.opening_move && !window.state().look.keep_in_view);
+    click(&mut window, Role::CheckBox, "Keep in view");
+    click(&mut window, Role::CheckBox, "Opening move");
+    assert!(!window.state().look.opening_move && window.state().look.keep_in_view);
+    let window = open(MODES[2]);
+    let disabled = |label| window.get_by_role_and_label(Role::CheckBox, label).accesskit_node().is_disabled();
+    assert!(disabled("Keep in view") && !disabled("Opening move"));
+}
