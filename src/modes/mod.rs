@@ -21,7 +21,7 @@ mod variant;
 mod work;
 
 use self::accuracy::{Effect, Judged, Sample};
-use self::edits::AttractKernel;
+use self::edits::{AttractKernels, Attracted};
 use self::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 use self::kernels::{Define, flags, source, sources};
 use self::packed::PackedPoints;

@@ -436,8 +436,9 @@ pub trait Simulation {
         })
     }
 
-    /// Queues a kernel that changes all velocities as the attractor does in the simulated time `time`. Must be called
-    /// between bursts of steps. Fails if the mode has no bodies.
+    /// Queues kernels that change all velocities as the attractor does in the simulated time `time`. The total momentum
+    /// stays, unless an immovable body such as a planet takes the recoil. Must be called between bursts of steps. Fails if
+    /// the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(invalid!("this mode has no bodies to attract"))
     }

@@ -11,7 +11,7 @@ use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Memory, Points, Resul
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
-    AttractKernel, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
+    AttractKernels, Attracted, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
     Reduction, Sample, SharedSimulation, Simulation, source,
 };
 
@@ -54,7 +54,7 @@ pub(super) struct AsteroidSimulation {
     pub(super) cursor: Cursor,
     /// Number of bodies in a unit of work. Each device computes whole units.
     pub(super) grain: usize,
-    attract: AttractKernel,
+    attract: AttractKernels,
 }
 
 /// Measurement of the bodies' speeds by the kernel `motion`, from which the number of substeps is chosen.
@@ -118,7 +118,7 @@ impl AsteroidSimulation {
             burst: Burst::default(),
             cursor: Cursor::default(),
             grain,
-            attract: AttractKernel::default(),
+            attract: AttractKernels::default(),
         })
     }
 
@@ -365,7 +365,10 @@ impl Simulation for AsteroidSimulation {
         self.was_attracted = true;
         // Clears the schedule, so that the next step begins with a measurement of the bodies' speeds.
         self.schedule = Schedule::default();
-        self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v[0])
+        // The planet is fixed and takes the recoil. Without its gravity, nothing would keep the bodies in the picture.
+        let keeps_momentum = self.params.g * self.params.planet_mass == 0.0;
+        let bodies = Attracted { x: &self.x[0], v: &self.v[0], mass_in: "v", keeps_momentum };
+        self.attract.queue(&mut self.lane, (attractor, time), &bodies)
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
