@@ -29,7 +29,7 @@ use self::reduction::Reduction;
 use self::variant::{common_multiple, variants};
 
 pub use self::body_errors::BodyErrors;
-pub use self::diagnostics::{Diagnostics, Reading};
+pub use self::diagnostics::{Diagnostics, Reading, Remedy};
 pub use self::limit::{Busy, Limit, Pair};
 pub use self::mode::{CarriedList, Carries, ColourScale, Extra, Mode, ModeInfo, Simulation, Start};
 pub use self::sharing::{DeviceRecipe, Member, Sharing};

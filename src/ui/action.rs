@@ -80,6 +80,8 @@ pub enum Action {
     ResetParameters,
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
+    /// Set the parameter of the mode with this key to a number.
+    SetNumber(&'static str, f32),
     /// Toggle the on/off parameter with this key, and scroll the panel to its checkbox.
     ToggleFlag(&'static str),
     /// Scroll the panel to the control with this key.

@@ -78,6 +78,10 @@ impl Ui {
                 let _ = of_mode.or_else(|_| params::set(*look, key, option));
             }
             Action::ToggleFlag(key) => {
+            Action::SetNumber(key, number) => {
+                let set = params::set(config.mode.as_mut(), key, &number.to_string());
+                debug_assert!(set.is_ok(), "{set:?}");
+            }
                 let all = [config.mode.values(), ParamValues::collect(*look)];
                 let is_on = all.iter().find_map(|values| values.get(key)) == Some(ParamValue::Flag(true));
                 self.show_switch(key, !is_on);

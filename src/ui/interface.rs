@@ -147,7 +147,8 @@ impl Ui {
             self.fold.tools = None;
             return body_card::show(ctx, model, out);
         }
-        let place = overlay::show(ctx, model, (&mut self.fold, status), out);
+        let warnings = self.alerts.warnings(model);
+        let place = overlay::show(ctx, model, (&mut self.fold, status, &warnings), out);
         self.labels.show(ctx, &model.markers.captions, place, out);
         scale_bar::show(ctx, model);
         if model.has_started() && !model.sees_bodies {

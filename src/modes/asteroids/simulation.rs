@@ -11,8 +11,8 @@ use crate::base::{Attractor, Bodies, ChangeEffect, Choice, Memory, Points, Resul
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
-    AttractKernels, Attracted, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
-    Reduction, Sample, SharedSimulation, Simulation, source,
+    AttractKernels, Attracted, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints,
+    Reading, Reduction, Remedy, Sample, SharedSimulation, Simulation, source,
 };
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
@@ -213,25 +213,30 @@ impl AsteroidSimulation {
     /// a warning if `reach` is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
-        let (warns, advice) = match self.params.substeps {
+        let (warns, advice, remedy) = match self.params.substeps {
             Substeps::Auto if self.substeps == Substeps::MOST => (
                 is_long,
                 "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
+                Remedy::SHORTER_STEP,
             ),
             // Motion is measured every few steps. Between measurements, a collision can make a body too fast.
             Substeps::Auto => (
                 reach > 2.0 * LONGEST_MOVE,
                 "Collisions made bodies too fast for the number of substeps in some steps, so bodies may have passed through others: reduce Time step, or set Substeps to a larger number.",
+                Remedy::SHORTER_STEP,
             ),
             Substeps::Fixed(_) => (
                 is_long,
                 "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce Time step.",
+                Remedy::Choose("substeps", "auto"),
             ),
         };
         let help = "Largest displacement of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
         Reading {
             unit: " radii",
-            ..Reading::new("reach", "Displacement per substep", reach).help(help).warns_of(warns, advice)
+            ..Reading::new("reach", "Displacement per substep", reach)
+                .help(help)
+                .warns_of(warns, advice, remedy)
         }
     }
 }

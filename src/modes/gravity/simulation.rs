@@ -11,7 +11,7 @@ use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, P
 use crate::modes::carried::list;
 use crate::modes::{
     AttractKernels, Attracted, Cursor, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
-    Reduction, Sample, SharedSimulation, Simulation, source, sources,
+    Reduction, Remedy, Sample, SharedSimulation, Simulation, source, sources,
 };
 
 const DRIFT: KernelSource = source!("gravity/drift.cl");
@@ -291,9 +291,11 @@ impl Simulation for GravitySimulation {
         let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. Above 0.1, a close encounter was too fast for the time step. The estimate starts over when the scene restarts or when a parameter, the variant or the device changes (with euler and taylor also when a snapshot is opened).";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance).help(help),
-            Reading::new("encounter_error", "Encounter error", missed)
-                .help(missed_help)
-                .warns_of(missed > WORRYING_SHARE, ENCOUNTER_ADVICE),
+            Reading::new("encounter_error", "Encounter error", missed).help(missed_help).warns_of(
+                missed > WORRYING_SHARE,
+                ENCOUNTER_ADVICE,
+                Remedy::SHORTER_STEP,
+            ),
         ];
         Ok(Diagnostics { potential, readings, ..sums.diagnostics })
     }
