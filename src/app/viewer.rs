@@ -173,6 +173,7 @@ impl Viewer {
         let before = (self.sim.config.clone(), self.screen.look.clone());
         self.update_attractor();
         let Some(output) = self.show_panel(events) else { return Ok(None) };
+        self.screen.window.present(self.ui.presents);
         // egui also uses a press just outside the edge of a panel or a window.
         if self.tools.mouse.drag.is_some() && self.screen.window.egui().is_using_pointer() {
             self.cancel_gesture();

@@ -799,3 +799,39 @@ fn a_file_dialog_stays_as_wide_as_it_is() {
         assert_eq!(size(&window), first, "{key:?}");
     }
 }
+
+#[test]
+fn a_presentation_shows_the_picture_alone() {
+    let mut window = open(MODES[0]);
+    let is_bare = |window: &Window| {
+        let texts = ["gravitile", "Statistics", "It is said."];
+        texts.map(|text| window.query_all_by_label_contains(text).next().is_none())
+    };
+    let whole = window.ctx.content_rect();
+    for ends in [Key::F5, Key::Escape, Key::F11, Key::H] {
+        window.state_mut().ui().alerts.say("It is said.");
+        window.run();
+        assert_eq!(is_bare(&window), [false; 3]);
+        press(&mut window, Key::F5);
+        assert_eq!(is_bare(&window), [true; 3]);
+        let App { picture, rects, .. } = window.state();
+        assert_eq!((*picture, rects.len()), (whole, 0));
+        assert_eq!(window.output().platform_output.cursor_icon, egui::CursorIcon::None);
+        press(&mut window, Key::Space);
+        assert!(window.state_mut().ui().presents, "keys that show nothing act as usual");
+        press(&mut window, ends);
+        let is_open = !window.state_mut().ui().presents;
+        assert!(is_open && !is_bare(&window)[1], "{ends:?}");
+    }
+    assert_eq!(window.state().actions, [], "the window follows what the panel shows");
+    // An error is shown all the same, and Escape closes it first.
+    press(&mut window, Key::F5);
+    window.state_mut().ui().alerts.error("Behind it", "An error.", None);
+    window.run();
+    assert!(window.query_by_label("An error.").is_some());
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("An error.").is_none() && window.state_mut().ui().presents);
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::F11);
+    assert_eq!(window.state().actions, [Action::ToggleFullScreen]);
+}
