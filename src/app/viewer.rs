@@ -303,8 +303,9 @@ impl Viewer {
         )?;
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
-        if let Some(pace) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
-            self.sim.send(Command::SetFrameInterval(pace));
+        if let Some(interval) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
+            let is_software = window.is_software;
+            self.sim.send(Command::SetFrameInterval { interval, is_software });
         }
         Ok(())
     }

@@ -50,8 +50,13 @@ pub enum Command {
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
-    /// Set the interval between displayed frames. The interval limits the number of steps per frame.
-    SetFrameInterval(Duration),
+    /// Set the interval between displayed frames, which determines the number of steps per frame.
+    SetFrameInterval {
+        /// Time to draw a frame, or the screen's refresh interval if that is longer.
+        interval: Duration,
+        /// Whether the CPU draws the frames. If a graphics card draws them, long bursts on the same card delay drawing.
+        is_software: bool,
+    },
     /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
     AcknowledgeLoss,
     /// Report that the window has taken the newest frame, so that the simulation may produce the next one.
@@ -75,7 +80,7 @@ impl Command {
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval(_) => false,
+            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::FrameTaken | C::Quit(_) => false,
         }
     }
@@ -95,7 +100,7 @@ impl Command {
         matches!(
             self,
             Self::FrameTaken
-                | Self::SetFrameInterval(_)
+                | Self::SetFrameInterval { .. }
                 | Self::WatchEnergy(_)
                 | Self::ShowCells(_)
                 | Self::SetAutosaveFile(_)

@@ -38,7 +38,9 @@ impl Worker {
             Command::StopStudy => {}
             Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
-            Command::SetFrameInterval(picture) => self.stepper.picture = picture,
+            Command::SetFrameInterval { interval, is_software } => {
+                (self.stepper.picture, self.stepper.is_software) = (interval, is_software);
+            }
             Command::AcknowledgeLoss => drop(self.unseen_losses.pop_front()),
             Command::FrameTaken => {
                 self.publisher.screen_is_ready = true;
