@@ -2,6 +2,7 @@
 
 mod palette;
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Cursor, Read, Seek, SeekFrom, Write};
@@ -38,15 +39,18 @@ choice! {
 impl Format {
     /// Returns the format of films unless the user chooses another: MP4 if the program `ffmpeg` is found, or else GIF.
     pub fn usual() -> Self {
-        static USUAL: LazyLock<Format> = LazyLock::new(|| {
-            let folders = std::env::var_os("PATH").unwrap_or_default();
-            let name = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
-            match std::env::split_paths(&folders).any(|folder| folder.join(&name).is_file()) {
-                true => Format::Mp4,
-                false => Format::Gif,
-            }
-        });
+        static USUAL: LazyLock<Format> =
+            LazyLock::new(|| Format::usual_with(&std::env::var_os("PATH").unwrap_or_default()));
         *USUAL
+    }
+
+    /// Returns the usual format if programs are in the folders of `path`, a list like the variable PATH.
+    fn usual_with(path: &OsStr) -> Self {
+        let ffmpeg = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
+        match std::env::split_paths(path).any(|folder| folder.join(&ffmpeg).is_file()) {
+            true => Self::Mp4,
+            false => Self::Gif,
+        }
     }
 
     /// Returns the file name extension of the format, without a dot.
@@ -367,6 +371,15 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn films_are_mp4_where_ffmpeg_is_found() {
+        let [empty, bin] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        std::fs::write(bin.path().join(format!("ffmpeg{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let usual = |folders: &[&Path]| Format::usual_with(&std::env::join_paths(folders).unwrap());
+        let [without, with] = [usual(&[empty.path()]), usual(&[empty.path(), bin.path()])];
+        assert_eq!([without, with, usual(&[])], [Format::Gif, Format::Mp4, Format::Gif]);
+    }
 
     #[test]
     fn progress_tells_the_time_left_once_the_speed_is_known() {
