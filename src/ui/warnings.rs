@@ -86,7 +86,7 @@ fn label(mode: &dyn Mode, key: &str) -> Option<&'static str> {
 
 fn capitalised(text: &str) -> String {
     let mut text = text.to_owned();
-    text[..1].make_ascii_uppercase();
+    text.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
     text
 }
 

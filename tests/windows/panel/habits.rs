@@ -77,6 +77,8 @@ fn the_palette_understands_other_words() {
         ("seed", "Setting Seed: starting value of the random number generator"),
         ("origin", "Colour origin"),
         ("galaxy", "Scene Milky Way, Andromeda"),
+        ("fullscreen", "Turn full screen on or off"),
+        ("present", "Start or end the presentation"),
     ] {
         window.key_press_modifiers(Modifiers::COMMAND, Key::P);
         window.run();
