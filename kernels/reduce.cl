@@ -24,6 +24,11 @@ real real_scaled(real a, float b)
 {
     return a * b;
 }
+
+float real_rounded(real a)
+{
+    return (float)a;
+}
 #else
 // Products and sums must not be fused here: the error terms rely on each rounding.
 #pragma OPENCL FP_CONTRACT OFF
@@ -57,6 +62,11 @@ real real_scaled(real a, float b)
 {
     real p = real_product(a.x, b);
     return real_sum(p.x, fma(a.y, b, p.y));
+}
+
+float real_rounded(real a)
+{
+    return a.x;
 }
 #endif
 

@@ -68,6 +68,7 @@ impl Viewer {
                 Action::SaveSceneTo(path) => self.save_scene(&path),
                 Action::EditKernelsIn(folder) => self.edit_kernels(&folder),
                 Action::UseBuiltInKernels => self.use_built_in_kernels(),
+                Action::ToggleFullScreen => self.screen.window.toggle_full_screen(),
                 Action::Quit => return false,
                 // `Ui::show` has already performed all other actions.
                 _ => {}

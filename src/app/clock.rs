@@ -8,10 +8,10 @@ use winit::event_loop::EventLoopProxy;
 const HEARTBEAT: Duration = Duration::from_millis(250);
 /// Longest time between frames while nothing changes.
 const IDLE: Duration = Duration::from_secs(5);
-/// Weight of the newest frame in the running averages of the frame interval and the working time.
+/// Weight of the newest frame in the running average of the frame interval.
 const SMOOTHING: f64 = 0.1;
-/// Upper limit, in seconds, on the working time that a frame adds to the running average. Longer times are clamped.
-const LONGEST: f64 = 0.1;
+/// Time, in seconds, over which the working time of frames is averaged.
+const MEMORY: f64 = 0.15;
 /// Smallest relative change in the time between frames that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
 
@@ -37,6 +37,8 @@ pub(super) struct FrameClock {
     interval: f64,
     /// Running average of the time to prepare and draw a frame, in seconds, not counting waits.
     work: f64,
+    /// Time to prepare and draw the last frame, in seconds.
+    last_work: f64,
     reported: f64,
 }
 
@@ -44,12 +46,15 @@ impl FrameClock {
     pub(super) fn new(refresh: Duration) -> Self {
         let now = Instant::now();
         let interval = refresh.as_secs_f64();
-        Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
+        Self { refresh, last: now, due: now, interval, work: interval, last_work: interval, reported: 0.0 }
     }
 
     /// Records the working time of a frame. Returns the new minimum time between frames if it has changed noticeably.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
-        self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
+        // Two frames in a row must be slow, because a single slow frame may be a hitch, for example while a window opens.
+        let work = work.as_secs_f64();
+        let usual = work.min(std::mem::replace(&mut self.last_work, work));
+        self.work += usual / (usual + MEMORY) * (usual - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
         let is_another = (picture - self.reported).abs() > NOTABLE * self.reported;
         is_another.then(|| {
@@ -97,9 +102,10 @@ mod tests {
         let paces: Vec<_> = (0..100).filter_map(|_| clock.made(ms(40))).collect();
         assert!(paces.is_sorted() && paces.len() < 50, "{paces:?}");
         assert!(paces.last().is_some_and(|last| (ms(39)..ms(41)).contains(last)), "{paces:?}");
-        let after_a_hitch = clock.made(ms(60_000));
-        assert!(after_a_hitch.is_some_and(|picture| picture < ms(50)), "{after_a_hitch:?}");
-        let paces: Vec<_> = (0..100).filter_map(|_| clock.made(ms(5))).collect();
-        assert_eq!(paces.last(), Some(&ms(16)));
+        assert_eq!([60_000, 40].map(|time| clock.made(ms(time))), [None; 2], "a hitch does not count");
+        let paces: Vec<_> = (0..10).filter_map(|_| clock.made(ms(1300))).collect();
+        assert!(paces.last().is_some_and(|last| (ms(1200)..=ms(1300)).contains(last)), "{paces:?}");
+        let paces: Vec<_> = (0..300).filter_map(|_| clock.made(ms(5))).collect();
+        assert!(paces.last().is_some_and(|last| (ms(16)..ms(17)).contains(last)), "{paces:?}");
     }
 }

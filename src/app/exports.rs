@@ -1,8 +1,8 @@
 //! Writes pictures and films on separate threads. A film never skips a picture, even if the simulation is slow.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use image::RgbImage;
@@ -10,7 +10,7 @@ use image::RgbImage;
 use crate::base::look::Theme;
 use crate::base::{Name, Names, OutputFile, Result};
 use crate::engine::{Snapshot, snapshot};
-use crate::export::film::{self, Film};
+use crate::export::film::{self, Film, Progress};
 use crate::session::FilmFrame;
 use crate::ui::{Captions, FilmPlan, Labels};
 use crate::view::RawPicture;
@@ -36,8 +36,8 @@ impl Shot {
 pub(super) struct Written {
     /// Number of the film that was written; `None` for a single picture.
     pub film: Option<u64>,
-    /// Path of the file and an optional note about its contents, or the error.
-    pub outcome: Result<(PathBuf, Option<&'static str>)>,
+    /// Name of the file and an optional note about its contents, or the error.
+    pub outcome: Result<(String, Option<&'static str>)>,
 }
 
 /// Pictures and films being saved, and the threads that write them.
@@ -66,6 +66,7 @@ pub(super) struct FilmInProgress {
     pace: u32,
     /// Number of pictures drawn so far.
     pub done: u32,
+    start: Instant,
     /// Whether the film has requested a [`FilmFrame`] that has not arrived from the simulation yet.
     is_requested: bool,
     /// A drawn picture that is waiting for room in the writer's queue, if any.
@@ -95,6 +96,10 @@ impl FilmInProgress {
         }
         self.is_requested = true;
         Some(FilmFrame { film: self.number, steps: if self.done == 0 { 0 } else { self.pace } })
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        Progress { done: self.done, pictures: self.plan.frames, elapsed: self.start.elapsed() }
     }
 
     /// Returns whether all pictures of the film have been drawn.
@@ -129,19 +134,23 @@ impl Exports {
         self.films += 1;
         let (number, written) = (self.films, self.written.0.clone());
         self.spawn(move || {
-            if let Some(outcome) = write(film, &pictures, &wake) {
-                let outcome = outcome.map(|()| (name.path().to_owned(), None));
+            let outcome = write(film, &pictures, &wake);
+            // Until here, the name is reserved for this film.
+            drop(name);
+            if let Some(outcome) = outcome {
+                let outcome = outcome.map(|files| (files, None));
                 let _ = written.send(Written { film: Some(number), outcome });
             }
             wake();
         });
-        let (done, is_requested, waiting) = (0, false, None);
+        let (done, start, is_requested, waiting) = (0, Instant::now(), false, None);
         self.film = Some(FilmInProgress {
             number,
             plan,
             size,
             pace,
             done,
+            start,
             is_requested,
             waiting,
             writer,
@@ -175,7 +184,7 @@ impl Exports {
                 let (png, extent) =
                     snapshot::embed(&film::png(&picture.into_picture(&mut Labels::default()))?, &snapshot)?;
                 OutputFile::create(name.path())?.save(|file| file.write_all(&png))?;
-                Ok((name.path().to_owned(), extent.note()))
+                Ok((name.path().display().to_string(), extent.note()))
             };
             let _ = written.send(Written { film: None, outcome: write() });
             wake();
@@ -199,7 +208,7 @@ impl Exports {
 
 /// Writes pictures to a film until the film is finished, and calls `wake` after each picture. Returns `None` if the
 /// film was cancelled.
-fn write(mut film: Film, pictures: &Receiver<Option<Shot>>, wake: &impl Fn()) -> Option<Result<()>> {
+fn write(mut film: Film, pictures: &Receiver<Option<Shot>>, wake: &impl Fn()) -> Option<Result<String>> {
     let mut labels = Labels::default();
     while let Some(picture) = pictures.recv().ok()? {
         if let Err(error) = film.add(&picture.into_picture(&mut labels)) {

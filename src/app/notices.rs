@@ -65,7 +65,7 @@ impl Viewer {
                     self.sim.config.running = false;
                     let way_back = " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke.";
                     let text = capitalised(text) + if is_painted { way_back } else { "" };
-                    self.ui.alerts.blew_up(text, is_painted);
+                    self.ui.alerts.blew_up(text, self.sim.config.mode.as_ref(), is_painted);
                 }
                 Notice::KernelsReplaced(outcome) => self.kernels_replaced(outcome),
                 Notice::Captured(capture) => self.draw_capture(*capture)?,

@@ -58,7 +58,7 @@ impl Viewer {
         if !keeps {
             self.ui.alerts.say("The film was cancelled");
         } else if film.done == 0 {
-            self.ui.alerts.say("The film was discarded because it had no frames yet");
+            self.ui.alerts.say("The film was discarded because it had no pictures yet");
         }
         let before = self.sim.config.clone();
         self.sim.config.running |= film.was_running;
@@ -72,9 +72,9 @@ impl Viewer {
     pub(super) fn poll_exports(&mut self) {
         while let Ok(Written { film, outcome }) = self.exports.written.1.try_recv() {
             match outcome {
-                Ok((path, note)) => {
+                Ok((files, note)) => {
                     let note = note.map(|note| format!("; {note}")).unwrap_or_default();
-                    self.ui.alerts.say(format!("Saved {}{note}", path.display()));
+                    self.ui.alerts.say(format!("Saved {files}{note}"));
                     self.recorder.note("shared".to_owned(), &self.sim.shown);
                 }
                 Err(error) => {
@@ -93,7 +93,7 @@ impl Viewer {
     fn advance_film(&mut self) {
         let Some(film) = &mut self.exports.film else { return };
         let shot = film.advance();
-        self.ui.export.filming = Some((film.done, film.plan.frames));
+        self.ui.export.filming = Some(film.progress());
         if film.is_complete() {
             self.end_film(true);
         } else if let Some(shot) = shot {

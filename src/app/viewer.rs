@@ -181,6 +181,7 @@ impl Viewer {
         let before = (self.sim.config.clone(), self.screen.look.clone());
         self.update_attractor();
         let Some(output) = self.show_panel(events) else { return Ok(None) };
+        self.screen.window.present(self.ui.presents);
         // egui also uses a press just outside the edge of a panel or a window.
         if self.tools.mouse.drag.is_some() && self.screen.window.egui().is_using_pointer() {
             self.cancel_gesture();
@@ -324,8 +325,9 @@ impl Viewer {
         )?;
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
-        if let Some(pace) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
-            self.sim.send(Command::SetFrameInterval(pace));
+        if let Some(interval) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
+            let is_software = window.is_software;
+            self.sim.send(Command::SetFrameInterval { interval, is_software });
         }
         Ok(())
     }

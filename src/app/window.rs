@@ -18,6 +18,7 @@ use raw_window_handle::{HasWindowHandle, RawWindowHandle};
 use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
+use winit::window::Fullscreen;
 
 use super::gui::{Gui, pixels};
 use crate::base::{Error, Result};
@@ -29,10 +30,16 @@ pub(super) struct Window {
     display: glium::Display<WindowSurface>,
     /// Whether presenting a frame waits for the monitor's next refresh.
     vsync: bool,
+    /// Whether the CPU draws the frames.
+    pub is_software: bool,
     /// Area of the picture, in pixels from the window's lower left corner.
     pub picture: glium::Rect,
     /// Size of the corner of the picture that the statistics cover, in points.
     pub covered: egui::Vec2,
+    /// Whether the window was in full screen before the current presentation; `None` without a presentation.
+    before_presentation: Option<bool>,
+    /// Inner width and height, in logical pixels, before the window went to full screen.
+    windowed_size: (u32, u32),
     /// The window. This field is last, because the surface must be dropped before the window.
     pub window: winit::window::Window,
 }
@@ -53,11 +60,25 @@ impl Window {
                 "this display does not support OpenGL; install or update its graphics driver",
             ))?;
         let window = window.ok_or_else(|| Error::Graphics("the system did not open a window".to_owned()))?;
-        let (display, vsync) = open_display(&window, &config)?;
+        let (display, waits) = open_display(&window, &config)?;
+        let is_software = view::is_software(&display);
+        // A software renderer accepts the swap interval but does not wait.
+        let vsync = waits && !is_software;
         let gui = Gui::new(&display, &window, event_loop)?;
+        let windowed_size = (width, height);
         let (width, height) = window.inner_size().into();
         let picture = glium::Rect { left: 0, bottom: 0, width, height };
-        Ok(Self { window, display, gui, vsync, picture, covered: egui::Vec2::ZERO })
+        Ok(Self {
+            window,
+            display,
+            gui,
+            vsync,
+            is_software,
+            picture,
+            covered: egui::Vec2::ZERO,
+            before_presentation: None,
+            windowed_size,
+        })
     }
 
     pub(super) fn context(&self) -> &Rc<Context> {
@@ -80,6 +101,34 @@ impl Window {
         }
     }
 
+    pub(super) fn toggle_full_screen(&mut self) {
+        self.set_full_screen(!self.is_full_screen());
+    }
+
+    fn is_full_screen(&self) -> bool {
+        self.window.fullscreen().is_some()
+    }
+
+    /// Turns full screen on when a presentation begins, and restores the earlier state when the presentation ends.
+    pub(super) fn present(&mut self, presents: bool) {
+        match (presents, self.before_presentation) {
+            (true, None) => {
+                self.before_presentation = Some(self.is_full_screen());
+                self.set_full_screen(true);
+            }
+            (false, Some(was_full)) => {
+                self.before_presentation = None;
+                self.set_full_screen(was_full);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_full_screen(&mut self, is_full: bool) {
+        self.windowed_size = self.logical_size();
+        self.window.set_fullscreen(is_full.then_some(Fullscreen::Borderless(None)));
+    }
+
     pub(super) fn is_minimised(&self) -> bool {
         let size = self.window.inner_size();
         size.width == 0 || size.height == 0
@@ -90,9 +139,12 @@ impl Window {
         self.gui.context().pixels_per_point()
     }
 
-    /// Returns the window's inner width and height in logical pixels.
+    /// Returns the window's inner width and height in logical pixels; in full screen, those before it.
     pub(super) fn logical_size(&self) -> (u32, u32) {
-        self.window.inner_size().to_logical::<u32>(self.window.scale_factor()).into()
+        match self.is_full_screen() {
+            true => self.windowed_size,
+            false => self.window.inner_size().to_logical::<u32>(self.window.scale_factor()).into(),
+        }
     }
 
     pub(super) fn size(&self) -> (u32, u32) {
@@ -206,8 +258,6 @@ fn open_display(
     let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
     let display = glium::Display::new(context, surface)
         .map_err(graphics("this version of OpenGL is too old; install or update the graphics driver"))?;
-    // A software renderer accepts the interval but does not wait.
-    let waits = waits && !view::is_software(&display);
     Ok((display, waits))
 }
 

@@ -61,6 +61,17 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// Formats an estimated duration in seconds, rounded up to at most two digits, such as `20 s`, `5 min` or `2 h`.
+pub fn duration(seconds: f64) -> String {
+    let up = |unit: f64| (seconds / unit).ceil().max(1.0) as u64;
+    match seconds {
+        ..=10.0 => format!("{} s", up(1.0)),
+        ..=90.0 => format!("{} s", 5 * up(5.0)),
+        ..=5400.0 => format!("{} min", up(60.0)),
+        _ => format!("{} h", up(3600.0)),
+    }
+}
+
 /// Returns the decimal exponent of `value` rounded to `digits` digits: 3 for 999.6 at three digits, 0 for zero.
 fn exponent(value: f64, digits: usize) -> i32 {
     let text = format!("{value:.*e}", digits - 1);
@@ -143,6 +154,21 @@ mod tests {
             [(0, "0"), (999, "999"), (1000, "1\u{2009}000"), (1048576, "1\u{2009}048\u{2009}576")]
         {
             assert_eq!(count(n), text);
+        }
+    }
+
+    #[test]
+    fn a_duration_is_rounded_up_to_a_round_number() {
+        for (seconds, text) in [
+            (0.0, "1 s"),
+            (3.2, "4 s"),
+            (17.0, "20 s"),
+            (88.0, "90 s"),
+            (91.0, "2 min"),
+            (270.0, "5 min"),
+            (5401.0, "2 h"),
+        ] {
+            assert_eq!(duration(seconds), text);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 use signal_hook::consts::SIGHUP;
@@ -15,11 +15,12 @@ use super::devices::open_several;
 use super::launch::{Begin, steps};
 use super::options::{look, number_or_auto, size};
 use super::progress::{bar, run_in_parts, run_with_progress};
+use super::report::{save, wrote};
 use crate::app::{FollowTarget, NamedBodies, Rig};
 use crate::base::{Look, OutputFile, Points, Result, invalid};
 use crate::cli::Render;
 use crate::engine::{Engine, Snapshot, snapshot};
-use crate::export::film::{self, Film};
+use crate::export::film::{self, Film, Progress};
 use crate::modes::BodyErrors;
 use crate::scene::Scene;
 use crate::session::Stats;
@@ -49,7 +50,6 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     if let Some(picture) = picture {
         renderer.begin(steps, &start, size)?;
         renderer.picture(picture, args.bare)?;
-        println!("wrote {}", args.out.display());
     }
     if let Some(frames) = args.frames {
         // Without --steps, a film starts at once.
@@ -60,14 +60,14 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
         // Until the film is complete, a signal cancels it and removes its unfinished file.
         let signal = cancellation(outlives_terminal)?;
         let film = Film::create(&args.out, size, args.fps)?;
-        if !renderer.film(film, &signal, (frames, pace, args.fps))? {
+        let Some(files) = renderer.film(film, &signal, (frames, pace, args.fps))? else {
             eprintln!(
                 "gravitile: cancelled; no film was saved (PNG files that were already written are kept)"
             );
             return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
-        }
+        };
         let pictures = if frames == 1 { "picture" } else { "pictures" };
-        println!("wrote {} ({frames} {pictures})", args.out.display());
+        wrote(format_args!("{files} ({frames} {pictures})"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -226,22 +226,22 @@ impl<'a> Renderer<'a> {
                 eprintln!("note: {text}");
             }
         }
-        output.save(|file| file.write_all(&png))
+        save(output, |file| file.write_all(&png))
     }
 
-    /// Writes a film of `frames` pictures, `pace` steps apart, at `rate` pictures per second. Returns false if a signal
-    /// cancelled it.
+    /// Writes a film of `frames` pictures, `pace` steps apart, at `rate` pictures per second. Returns the names of its
+    /// files, or `None` if a signal cancelled it.
     fn film(
         &mut self,
         mut film: Film,
         signal: &AtomicUsize,
         (frames, pace, rate): (u32, u32, u32),
-    ) -> Result<bool> {
-        let bar = bar(frames.into(), "{bar:40} {pos} of {len} frames, {eta} to go");
+    ) -> Result<Option<String>> {
+        let (bar, start) = (bar(frames.into(), "{bar:40} {msg}"), Instant::now());
         for nth in 0..frames {
             if signal.load(Ordering::Relaxed) != 0 {
                 bar.finish_and_clear();
-                return Ok(false);
+                return Ok(None);
             }
             if nth > 0 {
                 self.take(pace, PAIRS_OF_FRAME)?;
@@ -253,8 +253,10 @@ impl<'a> Renderer<'a> {
             self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, followed);
             film.add(&self.draw()?)?;
             bar.inc(1);
+            let progress = Progress { done: nth + 1, pictures: frames, elapsed: start.elapsed() };
+            bar.set_message(progress.to_string());
         }
         bar.finish_and_clear();
-        film.finish().map(|()| true)
+        film.finish().map(Some)
     }
 }

@@ -1,5 +1,9 @@
-//! Prints results: speeds as text, and whole reports as JSON.
+//! Prints results: speeds as text, whole reports as JSON, and the names of files.
 
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use crate::base::{OutputFile, Result};
 use crate::modes::ModeInfo;
 
 /// Formats a speed in the mode's unit, such as `0.92 G interactions/s (18.4 GFLOP/s)` or `281.3 MLUPS`.
@@ -21,4 +25,15 @@ pub(super) fn print_json(value: &impl serde::Serialize) {
         // Serializing cannot fail: all map keys in the reports are strings, and no custom serializer fails.
         Err(error) => unreachable!("a report does not serialize: {error}"),
     }
+}
+
+/// Says on stderr which file a command has written. On stdout, programs expect results only.
+pub(super) fn wrote(file: impl Display) {
+    eprintln!("wrote {file}");
+}
+
+/// Calls `write` to write a file, and says which file it is.
+pub(super) fn save(output: OutputFile, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let path = output.path().to_owned();
+    output.save(write).map(|()| wrote(path.display()))
 }

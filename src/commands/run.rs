@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::devices::open_several;
 use super::launch::{Begin, steps};
 use super::progress::run_with_progress;
-use super::report::{print_json, speed};
+use super::report::{self, print_json, speed, wrote};
 use crate::base::format::significant;
 use crate::base::{Matter, OutputFile, ParamValues, Result};
 use crate::cli::Run;
@@ -75,7 +75,10 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     let info = begin.config.mode.info();
     let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
     // Pipes and devices are rejected before the first step, because --resume cannot read from them.
-    let save = args.save.as_deref().map(|path| OutputFile::create(path)?.draft()).transpose()?;
+    let save = match &args.save {
+        Some(path) => Some((path, OutputFile::create(path)?.draft()?)),
+        None => None,
+    };
     let mut series = begin
         .snapshot
         .as_mut()
@@ -88,12 +91,13 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     }
     let (report, new) = report(&mut engine, steps)?;
     series.extend(new);
-    if let Some(save) = save {
+    if let Some((path, save)) = save {
         let mut snapshot = engine.snapshot()?;
         snapshot.runs[0].series.clone_from(&series);
         let bytes = snapshot.to_bytes()?;
         save.file()?.write_all(&bytes).map_err(save.error())?;
         save.keep()?;
+        wrote(path.display());
     }
     if let Some(outputs) = outputs {
         outputs.save(&mut engine, &series)?;
@@ -128,13 +132,13 @@ impl Outputs {
         match self {
             Self::Bodies(output) => {
                 let bodies = engine.bodies()?;
-                output.save(|file| scene::csv::write(file, &bodies, engine.names()))
+                report::save(output, |file| scene::csv::write(file, &bodies, engine.names()))
             }
             Self::Flow { state, speeds } => {
                 let flow = engine.state()?.into_flow()?;
                 let density = engine.config().mode.values().float("density").unwrap_or(1.0);
-                state.save(|file| write_final_state(file, &flow, density))?;
-                speeds.save(|file| write_mean_speeds(file, series))
+                report::save(state, |file| write_final_state(file, &flow, density))?;
+                report::save(speeds, |file| write_mean_speeds(file, series))
             }
         }
     }

@@ -1,11 +1,13 @@
 //! `gravitile view`: opens the viewer.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::devices;
 use super::launch::Begin;
 use super::options::{look, number_or_auto, size};
+use super::report::wrote;
 use crate::app::{self, Options};
 use crate::base::{OutputFile, Result};
 use crate::cli::{DevicesArgs, View};
@@ -35,7 +37,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         look,
         size: args.size.as_deref().map(size).transpose()?,
         autosave: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),
-        kernels: args.simulation.kernels.kernels.as_deref().map(kernel_lab::prepare).transpose()?,
+        kernels: args.simulation.kernels.kernels.as_deref().map(prepare).transpose()?,
         is_chosen: args.simulation.is_chosen(),
         frames: args.frames,
         report: args.report.as_deref().map(OutputFile::create).transpose()?,
@@ -44,7 +46,18 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?)),
         started,
     })?;
+    args.report.iter().for_each(|path| wrote(path.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the folder of kernels to edit. If it has no kernels yet, first writes the built-in kernels there.
+fn prepare(folder: &Path) -> Result<PathBuf> {
+    let is_new = !kernel_lab::has_kernels(folder);
+    let folder = kernel_lab::prepare(folder)?;
+    if is_new {
+        wrote(format_args!("the built-in kernels to {}", folder.display()));
+    }
+    Ok(folder)
 }
 
 /// Finds the devices on a low-priority thread. CPU drivers start their own threads during the first search for

@@ -54,6 +54,11 @@ fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
 }
 
+/// Returns whether [`prepare`] would find kernels in `folder`, and thus write nothing.
+pub fn has_kernels(folder: &Path) -> bool {
+    has_any(&place(folder))
+}
+
 fn has_any(folder: &Path) -> bool {
     own().any(|(name, _)| folder.join(name).is_file())
 }

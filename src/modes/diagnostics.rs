@@ -44,15 +44,42 @@ pub struct Reading {
     /// Sentence that explains the cause of the warning and its remedy, if both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
+    /// Change of a parameter that removes the cause of the warning, if there is one.
+    #[serde(skip)]
+    pub remedy: Option<Remedy>,
     /// Whether the value is a count, such as a number of collisions, and is shown without decimals.
     #[serde(skip)]
     pub counts: bool,
 }
 
+/// A change of a parameter that removes the cause of a warning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Remedy {
+    /// Multiplies the parameter with this key, a number, by a factor.
+    Multiply(&'static str, f32),
+    /// Sets the parameter with this key to the option with this name.
+    Choose(&'static str, &'static str),
+}
+
+impl Remedy {
+    /// Halves the time step, which makes the motion of bodies more exact.
+    pub(super) const SHORTER_STEP: Self = Self::Multiply("dt", 0.5);
+}
+
 impl Reading {
     /// Creates a reading without an explanation or a warning.
     pub fn new(key: &'static str, label: &'static str, value: f64) -> Self {
-        Self { key, label, value, unit: "", help: "", warns: false, advice: None, counts: false }
+        Self {
+            key,
+            label,
+            value,
+            unit: "",
+            help: "",
+            warns: false,
+            advice: None,
+            remedy: None,
+            counts: false,
+        }
     }
 
     /// Creates a reading whose value is a count and is shown without decimals.
@@ -65,9 +92,9 @@ impl Reading {
         Self { help, ..self }
     }
 
-    /// Returns the reading with a warning if `warns` is true. `advice` is a sentence about the cause and the remedy.
-    pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
-        Self { warns, advice: warns.then_some(advice), ..self }
+    /// Returns the reading with a warning if `warns` is true. `advice` is a sentence about the cause and the `remedy`.
+    pub fn warns_of(self, warns: bool, advice: &'static str, remedy: Remedy) -> Self {
+        Self { warns, advice: warns.then_some(advice), remedy: warns.then_some(remedy), ..self }
     }
 
     /// Formats the value with three significant digits, or as a whole number if it is a count.

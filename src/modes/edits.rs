@@ -3,8 +3,9 @@
 use glam::{Vec3, vec3};
 
 use super::kernels::{source, sources};
+use super::reduction::{GROUP, REDUCE, reduce_defines};
 use crate::base::{Attractor, Bodies, CLUSTER, Edit, FINITE_LIMIT, Launch, Result, invalid};
-use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
@@ -79,26 +80,61 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
     bodies.velocities.iter_mut().rev().take(newest).for_each(|v| v[3] = group);
 }
 
-/// The kernel that applies an [`Attractor`], built on first use.
-#[derive(Default)]
-pub(super) struct AttractKernel(Option<Kernel>);
+/// Number of sums in a row of the `recoil` kernel in `kernels/pull.cl`.
+const RECOIL_SUMS: usize = 4;
 
-impl AttractKernel {
-    /// Queues the kernel that applies `attractor` to the velocities `v` of the bodies at `x` for the duration `time`.
+/// The kernels that apply an [`Attractor`], built on first use.
+#[derive(Default)]
+pub(super) struct AttractKernels(Option<Built>);
+
+struct Built {
+    recoil: Kernel,
+    pull: Kernel,
+    /// Sums of the momentum that the bodies receive and of their masses, one row per work-group. A sum takes eight bytes.
+    rows: Buffer<[f32; 2]>,
+}
+
+/// Bodies whose velocities an [`Attractor`] changes.
+pub(super) struct Attracted<'a> {
+    /// Positions.
+    pub x: &'a Buffer<[f32; 4]>,
+    /// Velocities.
+    pub v: &'a Buffer<[f32; 4]>,
+    /// Name of the buffer, `x` or `v`, whose fourth numbers are the masses.
+    pub mass_in: &'static str,
+    /// Whether the bodies keep their total momentum. Otherwise, an immovable body such as a planet takes the recoil.
+    pub keeps_momentum: bool,
+}
+
+impl AttractKernels {
+    /// Queues the kernels that apply `attractor` to the velocities of `bodies` for the duration `time`.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,
         (attractor, time): (&Attractor, f32),
-        x: &Buffer<[f32; 4]>,
-        v: &Buffer<[f32; 4]>,
+        bodies: &Attracted,
     ) -> Result<()> {
-        let kernel = match self.0.take() {
-            Some(kernel) => kernel,
-            None => Program::build(lane.device(), &sources(&[PULL]), &[])?.kernel("pull")?,
+        let &Attracted { x, v, mass_in, keeps_momentum } = bodies;
+        let built = match self.0.take() {
+            Some(built) => built,
+            None => Built::new(lane.device(), mass_in)?,
         };
+        let Built { recoil, pull, rows } = self.0.insert(built);
         let Attractor { at: [px, py, pz], strength, reach } = *attractor;
-        let c = Arg::Float8([px, py, pz, strength * time, reach * reach, 0.0, 0.0, 0.0]);
-        let args = [Arg::Uint(x.len() as u32), c, x.into(), v.into()];
-        lane.whole(Pass::cheap(self.0.insert(kernel), &args, x.len()))
+        let keeps = f32::from(u8::from(keeps_momentum));
+        let c = Arg::Float8([px, py, pz, strength * time, reach * reach, keeps, 0.0, 0.0]);
+        let args = [Arg::Uint(x.len() as u32), c, x.into(), v.into(), (&*rows).into()];
+        lane.whole(Pass::cheap(recoil, &args, GROUP * GROUP))?;
+        lane.whole(Pass::cheap(pull, &args, x.len()))
+    }
+}
+
+impl Built {
+    fn new(device: &Device, mass_in: &str) -> Result<Self> {
+        let mut defines = reduce_defines(device, RECOIL_SUMS);
+        defines.push(("MASS_IN", mass_in.to_owned()));
+        let program = Program::build(device, &sources(&[REDUCE, PULL]), &defines)?;
+        let rows = Buffer::new(device, GROUP * RECOIL_SUMS)?;
+        Ok(Self { recoil: program.kernel("recoil")?, pull: program.kernel("pull")?, rows })
     }
 }

@@ -21,7 +21,7 @@ mod variant;
 mod work;
 
 use self::accuracy::{Effect, Judged, Sample};
-use self::edits::AttractKernel;
+use self::edits::{AttractKernels, Attracted};
 use self::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 use self::kernels::{Define, flags, source, sources};
 use self::packed::PackedPoints;
@@ -29,7 +29,7 @@ use self::reduction::Reduction;
 use self::variant::{common_multiple, variants};
 
 pub use self::body_errors::BodyErrors;
-pub use self::diagnostics::{Diagnostics, Reading};
+pub use self::diagnostics::{Diagnostics, Reading, Remedy};
 pub use self::limit::{Busy, Limit, Pair};
 pub use self::mode::{CarriedList, Carries, ColourScale, Extra, Mode, ModeInfo, Simulation, Start};
 pub use self::sharing::{DeviceRecipe, Member, Sharing};

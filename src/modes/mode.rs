@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
-use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
+use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Remedy, Series, Sharing, Variant, Work};
 use crate::base::{
     Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, ParamValues, Params, Points,
     Result, State, Stroke, invalid, params,
@@ -38,6 +38,8 @@ pub struct ModeInfo {
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// Quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
+    /// Change of a parameter that makes an unstable simulation more stable, for example after a blow-up.
+    pub stabilizer: Remedy,
     /// Descriptions of the additional lists in the mode's snapshots, which [`Simulation::extra`] returns.
     pub carries: &'static [CarriedList],
     /// Creates the mode with default parameters.
@@ -438,8 +440,9 @@ pub trait Simulation {
         })
     }
 
-    /// Queues a kernel that changes all velocities as the attractor does in the simulated time `time`. Must be called
-    /// between bursts of steps. Fails if the mode has no bodies.
+    /// Queues kernels that change all velocities as the attractor does in the simulated time `time`. The total momentum
+    /// stays, unless an immovable body such as a planet takes the recoil. Must be called between bursts of steps. Fails if
+    /// the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(invalid!("this mode has no bodies to attract"))
     }

@@ -1,14 +1,15 @@
 //! Sums over bodies on the device, in f64 if the device supports f64, otherwise in compensated f32.
 
 use super::Diagnostics;
-use super::kernels::{source, sources};
+use super::kernels::{Define, flags, source, sources};
 use crate::base::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
 
-const REDUCE: KernelSource = source!("reduce.cl");
+/// OpenCL functions that sum over bodies in more than single precision.
+pub(super) const REDUCE: KernelSource = source!("reduce.cl");
 
-/// Number of work-items in a work-group of the `measure` kernel.
-const GROUP: usize = Pass::CHEAP_GROUP;
+/// Number of work-items in a work-group of a kernel that uses [`REDUCE`].
+pub(super) const GROUP: usize = Pass::CHEAP_GROUP;
 /// Number of work-groups of the `measure` kernel. Each work-group writes one row of sums. There are enough work-groups
 /// to fill a device, and few enough for the host to add up the rows.
 const ROWS: usize = 256;
@@ -37,14 +38,16 @@ pub(super) struct Sums {
     pub maxima: [f64; 2],
 }
 
+/// Returns the macros that [`REDUCE`] needs on `device` for kernels that write rows of `sums` sums.
+pub(super) fn reduce_defines(device: &Device, sums: usize) -> Vec<Define> {
+    let fp64 = flags(&[("FP64", device.info.fp64)]);
+    [vec![("REDUCE_GROUP", GROUP.to_string()), ("SUMS", sums.to_string())], fp64].concat()
+}
+
 impl Reduction {
     /// Builds the `measure` kernel from the source `files` and the macros `defines`.
-    pub(super) fn new(device: &Device, files: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
-        let sizes = [("REDUCE_GROUP", GROUP.to_string()), ("SUMS", SUMS.to_string())];
-        let mut defines = [defines, &sizes].concat();
-        if device.info.fp64 {
-            defines.push(("FP64", "1".to_owned()));
-        }
+    pub(super) fn new(device: &Device, files: &[KernelSource], defines: &[Define]) -> Result<Self> {
+        let defines = [defines, &reduce_defines(device, SUMS)].concat();
         let program = Program::build(device, &sources(&[&[REDUCE], files].concat()), &defines)?;
         Ok(Self {
             lane: Lane::new(device),

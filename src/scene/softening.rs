@@ -1,5 +1,6 @@
 //! Chooses a softening length for bodies that were read from a file.
 
+use super::description::{Origin, Scene};
 use crate::base::Bodies;
 
 /// Number of the heaviest bodies whose distances to all bodies are examined.
@@ -11,6 +12,15 @@ const FEW: usize = 64;
 const SHARE: f32 = 50.0;
 /// Shortest softening length that gravity mode accepts.
 const SHORTEST: f32 = 1e-5;
+
+/// Returns [`for_bodies`] of the listed bodies of `scene`, or `None` for a scene that a generator makes.
+pub fn for_scene(scene: &Scene, usual: f32) -> Option<f32> {
+    match &scene.origin {
+        Origin::Bodies(bodies) => for_bodies(bodies, usual),
+        Origin::Orbits(orbits) => for_bodies(&orbits.bodies.to_f32(), usual),
+        Origin::Made(..) | Origin::Walls(_) => None,
+    }
+}
 
 /// Returns a softening length that keeps the orbits of `bodies` if the `usual` one would change them, or else `None`.
 ///

@@ -52,8 +52,13 @@ pub enum Command {
     ShowCells(Option<u32>),
     /// Add an image of the light of all bodies to each frame, and leave out some of the bodies; `None` adds no image.
     ShowLight(Option<Box<LightRequest>>),
-    /// Set the interval between displayed frames. The interval limits the number of steps per frame.
-    SetFrameInterval(Duration),
+    /// Set the interval between displayed frames, which determines the number of steps per frame.
+    SetFrameInterval {
+        /// Time to draw a frame, or the screen's refresh interval if that is longer.
+        interval: Duration,
+        /// Whether the CPU draws the frames. If a graphics card draws them, long bursts on the same card delay drawing.
+        is_software: bool,
+    },
     /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
     AcknowledgeLoss,
     /// Report that the window has taken the newest frame, so that the simulation may produce the next one.
@@ -77,7 +82,7 @@ impl Command {
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval(_) => false,
+            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
     }
@@ -97,7 +102,7 @@ impl Command {
         matches!(
             self,
             Self::FrameTaken
-                | Self::SetFrameInterval(_)
+                | Self::SetFrameInterval { .. }
                 | Self::WatchEnergy(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)

@@ -80,6 +80,8 @@ pub enum Action {
     ResetParameters,
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
+    /// Set the parameter of the mode with this key to a number.
+    SetNumber(&'static str, f32),
     /// Toggle the on/off parameter with this key, and scroll the panel to its checkbox.
     ToggleFlag(&'static str),
     /// Scroll the panel to the control with this key.
@@ -125,6 +127,10 @@ pub enum Action {
     OpenPalette,
     /// Show or hide the panel.
     TogglePanel,
+    /// Start or end the presentation, which shows only the picture, in full screen.
+    TogglePresentation,
+    /// Turn full screen on or off.
+    ToggleFullScreen,
     /// Collapse or expand the statistics over the picture.
     ToggleNumbers,
     /// Show or hide the help.
@@ -141,7 +147,7 @@ pub enum Action {
     SmallerText,
     /// Reset text and controls to their default size.
     DefaultTextSize,
-    /// Close a message or a window, cancel a drag, or deselect the tool, the brush or the body.
+    /// Close a message or a window, end the presentation, cancel a drag, or deselect the tool, the brush or the body.
     Dismiss,
 
     /// Start a speed measurement of this kind.
@@ -209,6 +215,14 @@ impl Action {
     /// Returns whether the action switches to another scene or mode and thus clears the report of a numerical blow-up.
     pub(super) fn replaces_run(&self) -> bool {
         matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
+    }
+
+    /// Returns whether the action shows something over or beside the picture, and thus ends a presentation.
+    pub(super) fn ends_presentation(&self) -> bool {
+        matches!(self, Self::OpenPalette | Self::TogglePanel | Self::ToggleNumbers | Self::ToggleHelp)
+            || matches!(self, Self::TogglePlots | Self::ToggleGallery | Self::ShowChart | Self::StartStudy(_))
+            || matches!(self, Self::Open | Self::SaveSnapshot | Self::SaveScene | Self::EditKernels)
+            || matches!(self, Self::ToggleTool(_) | Self::ToggleBrush | Self::ShowSetting(_))
     }
 
     /// Returns whether the action advances time, which is not allowed while a film is being recorded.

@@ -1,8 +1,12 @@
-//! Messages to the user: error dialogs and toasts.
+//! Messages to the user: error dialogs, toasts and warnings.
 
+use super::action::Action;
 use super::dialogs::{Dialogs, Message};
+use super::model::Model;
 use super::toasts::Toasts;
+use super::warnings::{CloseOrbits, Fix, Warning, warnings};
 use crate::base::{EditKind, Error};
+use crate::modes::Mode;
 use crate::session::Stats;
 
 /// Title of the dialog shown when an edited kernel does not build or run.
@@ -35,7 +39,7 @@ impl BlowUp {
     }
 }
 
-/// Error dialogs, toasts, and the state of reported problems.
+/// Error dialogs, toasts, warnings, and the state of reported problems.
 #[derive(Debug, Default)]
 pub struct Alerts {
     pub(super) dialogs: Dialogs,
@@ -43,6 +47,7 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
+    close_orbits: CloseOrbits,
     /// Reason why the last autosave failed; `None` if it succeeded.
     autosave_error: Option<String>,
 }
@@ -81,11 +86,15 @@ impl Alerts {
         }
     }
 
-    /// Reports that the simulation blew up and stopped. Offers to restart and, if `can_undo`, to undo a brush stroke.
-    pub fn blew_up(&mut self, text: impl Into<String>, can_undo: bool) {
+    /// Reports that a simulation of `mode` blew up and stopped. Offers to restart, with a more stable parameter or as before,
+    /// and, if `can_undo`, to undo a brush stroke.
+    pub fn blew_up(&mut self, text: impl Into<String>, mode: &dyn Mode, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
-        let (title, text) = (BLOW_UP.to_owned(), text.into());
-        self.dialogs.add(Message { title, text, can_restart: true, can_undo, log: None });
+        let stabilizer = Fix::of(mode, mode.info().stabilizer).map(Fix::restarting);
+        let undo = can_undo.then(|| Fix::action("Undo last stroke", Action::Undo));
+        let restart = Fix::action("⏮ Restart", Action::Restart);
+        let fixes = undo.or(stabilizer).into_iter().chain([restart]).collect();
+        self.dialogs.add(Message { title: BLOW_UP.to_owned(), text: text.into(), fixes, log: None });
         self.blow_up = Some(BlowUp::Reported);
     }
 
@@ -93,6 +102,11 @@ impl Alerts {
     pub(super) fn clear_blow_up(&mut self) -> bool {
         self.dialogs.withdraw(BLOW_UP);
         self.blow_up.take().is_some()
+    }
+
+    /// Returns the warnings about the simulation.
+    pub(super) fn warnings(&mut self, model: &Model) -> Vec<Warning> {
+        warnings(model, &mut self.close_orbits)
     }
 
     /// Shows a message about undone edits. Clears the report of a blow-up once a frame shows a different scene or a

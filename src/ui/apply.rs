@@ -19,6 +19,7 @@ impl Ui {
             self.alerts.say(text);
             return None;
         }
+        self.presents &= !action.ends_presentation();
         model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();
         let action = self.apply_to_run(action, model)?;
         let action = self.apply_to_settings(action, model)?;
@@ -77,6 +78,10 @@ impl Ui {
                 let of_mode = params::set(config.mode.as_mut(), key, option);
                 let _ = of_mode.or_else(|_| params::set(*look, key, option));
             }
+            Action::SetNumber(key, number) => {
+                let set = params::set(config.mode.as_mut(), key, &number.to_string());
+                debug_assert!(set.is_ok(), "{set:?}");
+            }
             Action::ToggleFlag(key) => {
                 let all = [config.mode.values(), ParamValues::collect(*look)];
                 let is_on = all.iter().find_map(|values| values.get(key)) == Some(ParamValue::Flag(true));
@@ -120,6 +125,8 @@ impl Ui {
             // The command palette has already opened at the start of the frame.
             Action::OpenPalette => {}
             Action::TogglePanel => self.panel ^= true,
+            Action::TogglePresentation => self.presents ^= true,
+            Action::ToggleFullScreen if self.presents => self.presents = false,
             Action::ToggleNumbers => self.fold.toggle(),
             Action::ToggleHelp => self.help ^= true,
             Action::TogglePlots => self.plots.is_open ^= true,
@@ -146,11 +153,13 @@ impl Ui {
         None
     }
 
-    /// Dismisses the first of these items that is active: dialog, window, drag, tool, brush, selection. Returns an
+    /// Dismisses the first of these that is active: dialog, presentation, window, drag, tool, brush, selection. Returns an
     /// action if other code must perform the dismissal.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
         if self.alerts.dialogs.close() {
+        } else if self.presents {
+            self.presents = false;
         } else if self.gallery.is_open {
             self.gallery.is_open = false;
         } else if self.help {

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use egui::{Align2, Label, RichText};
 
-use super::action::{Action, Collector};
+use super::action::Collector;
 use super::theme;
-use super::widgets::{shortcut_button, small};
+use super::warnings::Fix;
+use super::widgets::small;
 
 /// Error message for a dialog, either on the screen or waiting in the queue.
 #[derive(Debug, Default, PartialEq)]
@@ -15,10 +16,8 @@ pub(super) struct Message {
     pub text: String,
     /// The kernel compiler's log, if the error came from the compiler.
     pub log: Option<String>,
-    /// Whether the dialog has a button for restarting the scene.
-    pub can_restart: bool,
-    /// Whether the dialog has a button for undoing the last edit.
-    pub can_undo: bool,
+    /// Buttons that remove the cause of the error.
+    pub fixes: Vec<Fix>,
 }
 
 /// Maximum number of waiting error messages, because each may contain a long log.
@@ -174,12 +173,7 @@ fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str
                 ui.ctx().copy_text(log.clone());
             }
         }
-        if message.can_undo {
-            shortcut_button(ui, out, ("undo broken", "Undo last stroke"), Action::Undo);
-        }
-        if message.can_restart {
-            shortcut_button(ui, out, ("restart broken", "⏮ Restart"), Action::Restart);
-        }
+        message.fixes.iter().for_each(|fix| fix.show(ui, out));
         ui.label(RichText::new(more).color(theme::of(ui).weak));
         close.clicked()
     })

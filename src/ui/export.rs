@@ -7,8 +7,12 @@ use super::jump;
 use super::numbers::number;
 use super::widgets::{Chip, button, chips, folded, resettable, row, shortcut_button, title};
 use crate::base::{Choice, Opt};
-use crate::export::film::{Format, MOST_SIDE, RATES};
+use crate::export::film::{Format, MOST_SIDE, Progress, RATES};
 
+/// Size of pictures and films unless the user chooses another.
+const USUAL_SIZE: PictureSize = PictureSize::Times(1);
+/// Length of films, in seconds, and their frame rate, in frames per second, unless the user chooses others.
+const USUAL_LENGTH: (f32, u32) = (5.0, 30);
 /// Maximum length of a film, in seconds.
 const MAX_SECONDS: f32 = 600.0;
 
@@ -50,26 +54,18 @@ pub struct Export {
     format: Format,
     seconds: f32,
     rate: u32,
-    /// Number of frames recorded so far, and total number of frames in the film; `None` if no film is being recorded.
-    pub filming: Option<(u32, u32)>,
+    /// Progress of the film that is being recorded, if any.
+    pub filming: Option<Progress>,
 }
 
 impl Default for Export {
     fn default() -> Self {
-        Self::DEFAULT
+        let (seconds, rate) = USUAL_LENGTH;
+        Self { size: USUAL_SIZE, typed: (1920, 1080), format: Format::usual(), seconds, rate, filming: None }
     }
 }
 
 impl Export {
-    const DEFAULT: Self = Self {
-        size: PictureSize::Times(1),
-        typed: (1920, 1080),
-        format: Format::Gif,
-        seconds: 5.0,
-        rate: 30,
-        filming: None,
-    };
-
     /// Returns the settings for the next film. Saved pictures have the same size as the film's frames.
     pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
@@ -94,7 +90,7 @@ impl Export {
         let help = "Size of pictures and films: a multiple of the size in the window, or a width and a height in pixels.";
         let texts = ("picture size", "Size", help);
         let Self { size, typed, .. } = self;
-        resettable(ui, out, texts, size, Self::DEFAULT.size, |ui, out, label, size| {
+        resettable(ui, out, texts, size, USUAL_SIZE, |ui, out, label, size| {
             let now = *size;
             let help = "Size as a multiple of the picture's size in the window";
             let times = TIMES.iter().map(|(it, name)| Chip::new(name, help, now == PictureSize::Times(*it)));
@@ -119,8 +115,12 @@ impl Export {
     }
 
     fn formats(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
-        let texts = ("film", "Film", "File format of films.");
-        resettable(ui, out, texts, &mut self.format, Self::DEFAULT.format, |ui, out, _, chosen| {
+        let texts = (
+            "film",
+            "Film",
+            "File format of films: MP4 at first if the program ffmpeg is installed, or else GIF.",
+        );
+        resettable(ui, out, texts, &mut self.format, Format::usual(), |ui, out, _, chosen| {
             let chip =
                 |(format, opt): &'static (Format, Opt)| Chip::new(opt.name, opt.help, chosen == format);
             let formats = Format::OPTIONS.iter().map(chip);
@@ -132,9 +132,8 @@ impl Export {
 
     fn length(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         let texts = ("film length", "Length", "Length and frame rate of the film.");
-        let default = (Self::DEFAULT.seconds, Self::DEFAULT.rate);
         let mut length = (self.seconds, self.rate);
-        resettable(ui, out, texts, &mut length, default, |ui, out, label, length| {
+        resettable(ui, out, texts, &mut length, USUAL_LENGTH, |ui, out, label, length| {
             let seconds = DragValue::new(&mut length.0).range(0.1..=MAX_SECONDS).speed(0.1).suffix(" s");
             number(ui, out, ("film seconds", label, "Length of the film in seconds"), seconds);
             let rate = DragValue::new(&mut length.1).range(RATES).speed(0.2).suffix(" fps");
@@ -155,19 +154,17 @@ impl Export {
 
     /// Shows the progress of a film at the bottom of the picture. The progress bar does not appear in the film.
     pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
-        let Some((done, frames)) = self.filming else { return };
+        let Some(progress) = self.filming else { return };
         // Leaves room below for a toast of two lines.
         let bottom = ctx.available_rect().center_bottom() - egui::vec2(0.0, 84.0);
         let area = egui::Area::new("filming".into()).pivot(egui::Align2::CENTER_BOTTOM).fixed_pos(bottom);
         area.show(ctx, |ui| {
             egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 8)).show(ui, |ui| {
+                let help =
+                    "The simulation waits until each picture is drawn, so that the film plays smoothly";
+                ui.label(progress.to_string()).on_hover_text(help);
                 ui.horizontal(|ui| {
-                    let share = done as f32 / frames.max(1) as f32;
-                    let bar = ProgressBar::new(share).desired_width(220.0);
-                    let bar = ui.add(bar.text(format!("{done} of {frames} frames")));
-                    let help =
-                        "The simulation waits until each frame is drawn, so that the film plays smoothly";
-                    bar.on_hover_text(help);
+                    ui.add(ProgressBar::new(progress.share()).desired_width(220.0));
                     end_buttons(ui, out, " at foot");
                 });
             });

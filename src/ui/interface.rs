@@ -44,6 +44,8 @@ pub struct Output {
 pub struct Ui {
     /// Whether the panel is shown.
     pub panel: bool,
+    /// Whether only the picture is shown, in full screen: no panel, statistics, tools, messages and pointer.
+    pub presents: bool,
     /// Whether [`Output::controls`] lists all controls, for tests.
     pub records_controls: bool,
     /// Error dialogs and short messages.
@@ -95,9 +97,17 @@ impl Ui {
         }
         apply_look(ctx, model.look);
         let followed = model.look.follow;
-        self.show_panel(ctx, &mut model, &mut out);
-        self.show_over_picture(ctx, &mut model, &mut out);
-        let hidden = self.show_windows(ctx, &model, &mut out);
+        let hidden = match self.presents {
+            true => self.show_presentation(ctx, &model, &mut out),
+            false => {
+                self.show_panel(ctx, &mut model, &mut out);
+                self.show_over_picture(ctx, &mut model, &mut out);
+                self.show_windows(ctx, &model, &mut out)
+            }
+        };
+        self.plots.history.update(ctx.input(|input| input.time), model.stats, &model.window);
+        self.files.show(ctx, &mut out);
+        self.alerts.dialogs.show(ctx, &mut out);
         self.keyboard.end_frame(ctx);
         out.message.into_iter().for_each(|text| self.alerts.say(text));
         let actions = out.actions.into_iter().filter_map(|action| self.apply(action, &mut model)).collect();
@@ -135,6 +145,14 @@ impl Ui {
         panel::show(ctx, model, (brush, export), (measurement, kernels.as_deref()), out);
     }
 
+    /// Shows what belongs to the picture of a presentation: names, orbits and the scale bar. Hides the pointer.
+    fn show_presentation(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
+        self.labels.show(ctx, &model.markers.captions, Rect::NOTHING, out);
+        scale_bar::show(ctx, model);
+        ctx.set_cursor_icon(egui::CursorIcon::None);
+        None
+    }
+
     /// Shows the overlay, the toolbar and the markers of the tools.
     fn show_over_picture(&mut self, ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
         let is_filming = self.export.filming.is_some();
@@ -150,7 +168,8 @@ impl Ui {
             (self.fold.tools, self.fold.covered) = (None, Vec2::ZERO);
             return body_card::show(ctx, model, out);
         }
-        let place = overlay::show(ctx, model, (&mut self.fold, status), out);
+        let warnings = self.alerts.warnings(model);
+        let place = overlay::show(ctx, model, (&mut self.fold, status, &warnings), out);
         self.labels.show(ctx, &model.markers.captions, place, out);
         scale_bar::show(ctx, model);
         if model.has_started() && !model.sees_bodies {
@@ -161,17 +180,14 @@ impl Ui {
         body_card::show(ctx, model, out);
     }
 
-    /// Shows the windows; returns the part of the picture that a large window covers, if any.
+    /// Shows the windows and messages; returns the part of the picture that a large window covers, if any.
     fn show_windows(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
-        self.plots.history.update(ctx.input(|input| input.time), model.stats, &model.window);
         let hidden = self.plots.show(ctx, &model.stats.config, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);
         self.alerts.toasts.show(ctx, out);
-        self.files.show(ctx, out);
-        self.alerts.dialogs.show(ctx, out);
         hidden
     }
 }

@@ -65,6 +65,12 @@ pub static CONTROLS: &[Control] = &[
     keys(Action::DeleteBody, &[plain(Key::Delete)], "Delete the selected body"),
     keys(Action::TogglePlots, &[plain(Key::P)], "Show or hide the plots"),
     keys(Action::TogglePanel, &[plain(Key::H)], "Show or hide the panel"),
+    keys(Action::ToggleFullScreen, &[plain(Key::F11)], "Turn full screen on or off"),
+    keys(
+        Action::TogglePresentation,
+        &[plain(Key::F5)],
+        "Start or end the presentation: only the picture, in full screen",
+    ),
     keys(Action::ToggleNumbers, &[plain(Key::I)], "Collapse or expand the statistics over the picture"),
     keys(Action::LargerText, &[with_ctrl(Key::Plus), with_ctrl(Key::Equals)], "Larger text and controls"),
     keys(Action::SmallerText, &[with_ctrl(Key::Minus)], "Smaller text and controls"),
@@ -74,7 +80,7 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Action::Dismiss,
         &[plain(Key::Escape)],
-        "Close a message or window, cancel a drag, or deselect the tool, the brush or the body",
+        "Close a message or window, end the presentation, cancel a drag, or deselect the tool, the brush or the body",
     ),
     keys(Action::Quit, &[with_ctrl(Key::Q)], "Quit"),
     words("Click", "Select a body to inspect, follow or change it"),
@@ -209,7 +215,6 @@ fn action(event: &Event, typing: bool) -> Option<Action> {
     let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.action.clone();
     let action = numbered(key, &modifiers).or_else(in_table)?;
     // A text field handles characters and Ctrl+Z itself.
-    let is_text =
-        (!modifiers.command && ![Key::F1, Key::F9, Key::F12].contains(&key)) || action == Action::Undo;
+    let is_text = (!modifiers.command && !(Key::F1..=Key::F12).contains(&key)) || action == Action::Undo;
     (!(typing && is_text)).then_some(action)
 }

@@ -42,6 +42,7 @@ mod swatches;
 mod theme;
 mod toasts;
 mod tools;
+mod warnings;
 mod widgets;
 
 pub use action::{Action, ChartFormat, Tool};

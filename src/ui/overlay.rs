@@ -12,6 +12,7 @@ use super::action::{Action, Collector};
 use super::history::{ENERGY_HELP, MOMENTUM_HELP, momentum_share};
 use super::model::Model;
 use super::swatches::colour_strip;
+use super::warnings::Warning;
 use super::widgets::{shortcut_button, small, tooltip};
 use super::{keys, sparkline, theme};
 use crate::base::{Palette, format};
@@ -133,7 +134,7 @@ pub(super) fn window_beside<'a>(
 pub(super) fn show(
     ctx: &egui::Context,
     model: &Model,
-    (fold, status): (&mut Fold, Option<&str>),
+    (fold, status, warnings): (&mut Fold, Option<&str>, &[Warning]),
     out: &mut Collector,
 ) -> Rect {
     let picture = ctx.available_rect();
@@ -156,6 +157,7 @@ pub(super) fn show(
                 let scroll = ScrollArea::vertical().auto_shrink([false, true]).min_scrolled_height(0.0);
                 scroll.max_height(left.max(0.0)).show(ui, |ui| {
                     summary(ui, model);
+                    warnings.iter().for_each(|warning| warning.show(ui, out));
                     if is_expanded {
                         details(ui, model);
                     }
@@ -170,7 +172,7 @@ pub(super) fn show(
     place
 }
 
-/// Shows the most important statistics, always in the same rows, then the legend of the colours and any warnings.
+/// Shows the most important statistics, always in the same rows, then the legend of the colours.
 fn summary(ui: &mut egui::Ui, model: &Model) {
     ui.add_space(4.0);
     show_rows(ui, &rates(model));
@@ -180,7 +182,6 @@ fn summary(ui: &mut egui::Ui, model: &Model) {
         None => legend(ui, model),
     }
     show_variants(ui, model);
-    warnings(ui, model);
 }
 
 fn details(ui: &mut egui::Ui, model: &Model) {
@@ -455,22 +456,6 @@ fn shorten(name: &str) -> String {
             let (start, end) = (&letters[..MOST / 2], &letters[len - MOST / 2..]);
             format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
         }
-    }
-}
-
-/// Shows a warning with advice for each poor measurement, and the number of bodies excluded from the simulation.
-fn warnings(ui: &mut egui::Ui, model: &Model) {
-    let colour = theme::of(ui).warning;
-    let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
-    for advice in readings.filter_map(|reading| reading.advice) {
-        ui.label(RichText::new(advice).small().color(colour));
-    }
-    if model.stats.nonfinite > 0 {
-        let things = model.stats.config.mode.info().work.things;
-        let count = format::count(model.stats.nonfinite as u64);
-        let text = RichText::new(format!("{count} {things} excluded: values not finite")).color(colour);
-        let help = "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.";
-        ui.label(text).on_hover_text(help);
     }
 }
 

@@ -36,6 +36,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("zoom to fit", "frame all bodies view"),
     ("camera", "view look"),
     ("statistics", "numbers overlay"),
+    ("full screen", "fullscreen maximise maximize"),
+    ("presentation", "slideshow present hide interface"),
 ];
 
 /// Command palette entries for settings that are not parameters: pairs of a control's identifier and the entry's text.

@@ -107,15 +107,19 @@ fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
     rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
 }
 
+fn interval(interval: Duration) -> Command {
+    Command::SetFrameInterval { interval, is_software: false }
+}
+
 #[test]
 fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
     // Simulates a screen with one picture per minute, and one with a thousand million pictures per second.
-    watched.session.send(Command::SetFrameInterval(Duration::from_secs(60)));
+    watched.session.send(interval(Duration::from_secs(60)));
     let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 8).stats.steps_per_frame;
-    watched.session.send(Command::SetFrameInterval(Duration::from_nanos(1)));
+    watched.session.send(interval(Duration::from_nanos(1)));
     watched.frame_where(|frame| frame.stats.steps_per_frame == 1);
-    watched.session.send(Command::SetFrameInterval(Duration::from_millis(16)));
+    watched.session.send(interval(Duration::from_millis(16)));
     watched.configure(&small());
     let watchable = watched.frame_where(|frame| (2..most).contains(&frame.stats.steps_per_frame));
     assert!(watchable.stats.device_busy > 0.0 && watchable.stats.device_busy_overall > 0.0);
@@ -126,7 +130,7 @@ fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
 fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
     let (_, most) = gravity().work.burst;
     let mut watched = Watched::new(small());
-    watched.session.send(Command::SetFrameInterval(Duration::from_secs_f64(1.125 / 60.0)));
+    watched.session.send(interval(Duration::from_secs_f64(1.125 / 60.0)));
     let bursts: Vec<_> = (0..80).map(|_| f64::from(watched.frame().stats.steps_per_frame)).collect();
     let mean = bursts[16..].iter().sum::<f64>() / (bursts.len() - 16) as f64;
     assert!((mean / f64::from(most) - 1.125).abs() < 0.02, "{mean} in place of {most}: {bursts:?}");

@@ -113,12 +113,14 @@ impl Display {
         viewer
     }
 
-    /// Waits for the end of the program, which must succeed without messages.
+    /// Waits for the end of the program, which must succeed and say nothing but the names of the files that it wrote.
     fn report(&self, mut process: Child) -> Report {
         let status = until("gravitile ends", || process.try_wait().unwrap());
         let Output { stdout, stderr, .. } = process.wait_with_output().unwrap();
         let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-        assert_eq!((status.code(), &*stdout, &*stderr), (Some(0), "", ""), "exit code, stdout, stderr");
+        assert_eq!((status.code(), &*stdout), (Some(0), ""), "exit code and stdout; stderr: {stderr}");
+        assert!(stderr.lines().all(|line| line.starts_with("wrote ")), "{stderr}");
+        assert!(stderr.ends_with("wrote report.json\n"), "{stderr}");
         let text = std::fs::read_to_string(self.folder.path().join("report.json")).unwrap();
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
     }

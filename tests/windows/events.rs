@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::support::window::{Display, spot, until};
+use gravitile::export::film::Format;
 
 /// Options for so few bodies that frames come fast.
 const SMALL: &str = "--bodies 512";
@@ -27,18 +28,39 @@ fn a_hidden_window_autosaves_and_finishes_its_film() {
     // Records a film of one second.
     viewer.act("key ctrl+p sleep 0.3 type length");
     viewer.act("sleep 0.5 key Return sleep 1 key ctrl+a key 1 key Return sleep 0.3 key F9 sleep 0.1 windowunmap WINDOW");
-    let film = until("the film is finished", || {
-        files(display.folder(), "gif")
-            .into_iter()
-            .find(|path| fs::metadata(path).is_ok_and(|it| it.len() > 0))
-    });
+    let film = film(&display);
     // The simulation runs again after the film, so that there is something new to save.
     let hidden = SystemTime::now();
     until("the hidden window autosaves", || modified(&autosave).filter(|at| *at > hidden));
     viewer.act("windowmap --sync WINDOW windowfocus --sync WINDOW");
     viewer.quit();
-    let pictures = gif::DecodeOptions::new().read_info(fs::File::open(film).unwrap());
-    assert_eq!(pictures.unwrap().into_iter().filter(Result::is_ok).count(), 30);
+    assert!(pictures(&film).is_none_or(|pictures| pictures == 30));
+}
+
+/// Waits for the film that a window saves in the usual format.
+fn film(display: &Display) -> PathBuf {
+    let extension = Format::usual().extension();
+    until("the film is finished", || {
+        let mut films = files(display.folder(), &extension).into_iter();
+        films.find(|path| fs::metadata(path).is_ok_and(|it| it.len() > 0))
+    })
+}
+
+/// Returns the number of pictures in a film, or `None` unless the film is a GIF.
+fn pictures(film: &Path) -> Option<usize> {
+    let decoder = gif::DecodeOptions::new().read_info(fs::File::open(film).unwrap());
+    (Format::usual() == Format::Gif).then(|| decoder.unwrap().into_iter().filter(Result::is_ok).count())
+}
+
+#[test]
+fn a_film_that_is_stopped_early_is_saved() {
+    let display = Display::open();
+    // Each picture takes so many steps that the whole film of 150 pictures would take long.
+    let viewer = display.view("--bodies 4096 --steps-per-frame 8 --clean");
+    viewer.act("key F9 frame frame frame frame frame frame key F9");
+    let film = film(&display);
+    viewer.quit();
+    assert!(pictures(&film).is_none_or(|pictures| (1..150).contains(&pictures)));
 }
 
 #[test]

@@ -31,6 +31,11 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// Returns the path of the file, as given by the user.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Calls `write` to write the file. Replaces an existing file only at the end; writes directly to pipes and
     /// devices.
     ///

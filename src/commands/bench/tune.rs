@@ -9,7 +9,7 @@ use crate::commands::devices::open;
 use crate::commands::launch::tuned;
 use crate::commands::options::{modes_for, set_mode};
 use crate::commands::progress::bar;
-use crate::commands::report::{print_json, speed};
+use crate::commands::report::{print_json, speed, wrote};
 use crate::compute::Device;
 use crate::engine::{Config, Resolved, Study, Trial, Tuned, tuning};
 use crate::modes::{ModeInfo, Recipe, Variant};
@@ -46,15 +46,18 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             }
             rows.push(row(config.mode.info(), trial));
         }
-        if let (false, Some(path)) = (args.json, Tuned::path()) {
+        if !args.json {
             let Resolved { bodies, recipe } =
                 Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
             let Recipe { variant, work_group, .. } = recipe;
-            let (tried, name, words, path) = (trials.len(), variant.name, recipe.words(), path.display());
+            let (tried, name, words) = (trials.len(), variant.name, recipe.words());
             println!(
-                "measured {tried} settings; for about {bodies} bodies, `auto` now uses the variant {name} with work-group size {work_group} {words} (saved in {path})"
+                "measured {tried} settings; for about {bodies} bodies, `auto` now uses the variant {name} with work-group size {work_group} {words}"
             );
         }
+    }
+    if let Some(path) = Tuned::path() {
+        wrote(path.display());
     }
     if args.json {
         print_json(&serde_json::json!({ "device": *device.info, "rows": rows }));

@@ -14,7 +14,7 @@ use crate::cli::Bench;
 use crate::commands::devices::{edited, open};
 use crate::commands::launch::tuned;
 use crate::commands::options::{Trials, knobs, set_mode};
-use crate::commands::report::{print_json, speed};
+use crate::commands::report::{print_json, save, speed};
 use crate::compute::{Device, DeviceInfo};
 use crate::engine::{Config, Engine, Resolved, Snapshot, Trial, Tuned};
 use crate::export::chart::{Axis, Chart};
@@ -151,13 +151,10 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         println!("measured on this device: {}", limits.text());
     }
     if let Some((kind, output)) = plot {
-        output.save(|file| match &sweep {
+        save(output, |file| match &sweep {
             Some(sweep) => kind.write_errors(&error_charts(&rows, sweep, &device.info), file),
             None => kind.write(&charts(&rows, &device.info), file),
         })?;
-        if let (false, Some(path)) = (args.json, &args.plot) {
-            println!("wrote {}", path.display());
-        }
     }
     if args.json {
         print_json(&serde_json::json!({

@@ -2,15 +2,19 @@
 
 mod palette;
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
 
 use image::{ImageFormat, RgbImage};
 
 use self::palette::Indexed;
-use crate::base::{Choice, Draft, Error, OutputFile, Result, choice, invalid};
+use crate::base::{Choice, Draft, Error, OutputFile, Result, choice, format, invalid};
 
 /// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
@@ -33,6 +37,22 @@ choice! {
 }
 
 impl Format {
+    /// Returns the format of films unless the user chooses another: MP4 if the program `ffmpeg` is found, or else GIF.
+    pub fn usual() -> Self {
+        static USUAL: LazyLock<Format> =
+            LazyLock::new(|| Format::usual_with(&std::env::var_os("PATH").unwrap_or_default()));
+        *USUAL
+    }
+
+    /// Returns the usual format if programs are in the folders of `path`, a list like the variable PATH.
+    fn usual_with(path: &OsStr) -> Self {
+        let ffmpeg = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
+        match std::env::split_paths(path).any(|folder| folder.join(&ffmpeg).is_file()) {
+            true => Self::Mp4,
+            false => Self::Gif,
+        }
+    }
+
     /// Returns the file name extension of the format, without a dot.
     pub fn extension(self) -> String {
         self.name().to_lowercase()
@@ -85,8 +105,42 @@ impl Format {
     }
 }
 
+/// Progress of a film that is being made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Number of pictures made so far.
+    pub done: u32,
+    /// Number of pictures in the whole film.
+    pub pictures: u32,
+    /// Time since the film began.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// Returns the completed fraction of the film, from 0 to 1.
+    pub fn share(&self) -> f32 {
+        self.done as f32 / self.pictures.max(1) as f32
+    }
+}
+
+impl fmt::Display for Progress {
+    /// Writes a sentence without a full stop, such as `Filming: 120 of 300 pictures, about 20 s left`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        /// Time after which the speed of a film is known well enough to estimate the remaining time.
+        const KNOWN: Duration = Duration::from_secs(1);
+        let Self { done, pictures, elapsed } = *self;
+        write!(f, "Filming: {done} of {pictures} pictures")?;
+        if (1..pictures).contains(&done) && elapsed > KNOWN {
+            let left = elapsed.as_secs_f64() * f64::from(pictures - done) / f64::from(done);
+            write!(f, ", about {} left", format::duration(left))?;
+        }
+        Ok(())
+    }
+}
+
 /// A film that is being written. Dropping it before [`Film::finish`] deletes the file, but keeps finished PNG files.
 pub struct Film {
+    path: PathBuf,
     size: (u32, u32),
     writer: Writer,
 }
@@ -142,7 +196,7 @@ impl Film {
             }
             Format::Mp4 | Format::Webm => ffmpeg(format, OutputFile::create(path)?.draft()?, size, rate)?,
         };
-        Ok(Self { size, writer })
+        Ok(Self { path: path.to_owned(), size, writer })
     }
 
     /// Appends a picture to the film. The picture must have the size of the film.
@@ -177,27 +231,33 @@ impl Film {
         }
     }
 
-    /// Writes the rest of the film and moves the file to its final name.
+    /// Writes the rest of the film and moves the file to its final name. Returns that name, or the names of the first and
+    /// the last of several files.
     ///
     /// # Errors
     /// Returns an error if the rest of the film cannot be written. An existing film of the same name is kept.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<String> {
         match self.writer {
-            Writer::Frames(..) => Ok(()),
+            Writer::Frames(pattern, count) if count > 1 => {
+                let [first, last] = [1, count].map(|nth| pattern.name(nth));
+                return Ok(format!("{} to {}", first.display(), last.display()));
+            }
+            Writer::Frames(pattern, _) => return Ok(pattern.name(1).display().to_string()),
             Writer::Gif { encoder, draft, .. } => {
                 let mut file = encoder.into_inner().map_err(gif_error(&draft))?;
                 file.flush().map_err(draft.error())?;
-                draft.keep()
+                draft.keep()?;
             }
             Writer::Ffmpeg { mut child, mut words, draft } => {
                 drop(child.0.stdin.take());
                 let status = child.0.wait().map_err(|error| gave_up(&error.to_string(), &mut words))?;
-                match status.success() {
-                    true => draft.keep(),
-                    false => Err(gave_up(&status.to_string(), &mut words)),
+                if !status.success() {
+                    return Err(gave_up(&status.to_string(), &mut words));
                 }
+                draft.keep()?;
             }
         }
+        Ok(self.path.display().to_string())
     }
 }
 
@@ -305,5 +365,31 @@ impl Pattern {
     fn name(&self, nth: u32) -> PathBuf {
         let Self { path, before, digits, after } = self;
         path.with_file_name(format!("{before}{nth:0digits$}{after}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn films_are_mp4_where_ffmpeg_is_found() {
+        let [empty, bin] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        std::fs::write(bin.path().join(format!("ffmpeg{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let usual = |folders: &[&Path]| Format::usual_with(&std::env::join_paths(folders).unwrap());
+        let [without, with] = [usual(&[empty.path()]), usual(&[empty.path(), bin.path()])];
+        assert_eq!([without, with, usual(&[])], [Format::Gif, Format::Mp4, Format::Gif]);
+    }
+
+    #[test]
+    fn progress_tells_the_time_left_once_the_speed_is_known() {
+        let words = |done, seconds| {
+            Progress { done, pictures: 300, elapsed: Duration::from_secs_f64(seconds) }.to_string()
+        };
+        assert_eq!(words(120, 13.0), "Filming: 120 of 300 pictures, about 20 s left");
+        assert_eq!(words(30, 30.0), "Filming: 30 of 300 pictures, about 5 min left");
+        for (done, seconds) in [(0, 5.0), (2, 0.1), (300, 60.0)] {
+            assert_eq!(words(done, seconds), format!("Filming: {done} of 300 pictures"));
+        }
     }
 }

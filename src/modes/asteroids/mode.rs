@@ -10,8 +10,8 @@ use super::variants::{VARIANTS, auto_variant};
 use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation,
-    Start, Variant, Work, checks, common_multiple, fleet, source,
+    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Remedy,
+    Simulation, Start, Variant, Work, checks, common_multiple, fleet, source,
 };
 use crate::scene;
 
@@ -33,6 +33,7 @@ pub static INFO: ModeInfo = ModeInfo {
     scenes: &scene::ASTEROIDS,
     checks: starts_to_check,
     series: None,
+    stabilizer: Remedy::SHORTER_STEP,
     carries: CARRIES,
     default: || Box::new(Asteroids::default()),
 };

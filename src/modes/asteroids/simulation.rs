@@ -13,8 +13,8 @@ use crate::base::{
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
-    AttractKernel, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
-    Reduction, Sample, SharedSimulation, Simulation, source,
+    AttractKernels, Attracted, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints,
+    Reading, Reduction, Remedy, Sample, SharedSimulation, Simulation, source,
 };
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
@@ -56,7 +56,7 @@ pub(super) struct AsteroidSimulation {
     pub(super) cursor: Cursor,
     /// Number of bodies in a unit of work. Each device computes whole units.
     pub(super) grain: usize,
-    attract: AttractKernel,
+    attract: AttractKernels,
 }
 
 /// Measurement of the bodies' speeds by the kernel `motion`, from which the number of substeps is chosen.
@@ -120,7 +120,7 @@ impl AsteroidSimulation {
             burst: Burst::default(),
             cursor: Cursor::default(),
             grain,
-            attract: AttractKernel::default(),
+            attract: AttractKernels::default(),
         })
     }
 
@@ -215,25 +215,30 @@ impl AsteroidSimulation {
     /// a warning if `reach` is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
-        let (warns, advice) = match self.params.substeps {
+        let (warns, advice, remedy) = match self.params.substeps {
             Substeps::Auto if self.substeps == Substeps::MOST => (
                 is_long,
                 "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
+                Remedy::SHORTER_STEP,
             ),
             // Motion is measured every few steps. Between measurements, a collision can make a body too fast.
             Substeps::Auto => (
                 reach > 2.0 * LONGEST_MOVE,
                 "Collisions made bodies too fast for the number of substeps in some steps, so bodies may have passed through others: reduce Time step, or set Substeps to a larger number.",
+                Remedy::SHORTER_STEP,
             ),
             Substeps::Fixed(_) => (
                 is_long,
                 "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce Time step.",
+                Remedy::Choose("substeps", "auto"),
             ),
         };
         let help = "Largest displacement of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
         Reading {
             unit: " radii",
-            ..Reading::new("reach", "Displacement per substep", reach).help(help).warns_of(warns, advice)
+            ..Reading::new("reach", "Displacement per substep", reach)
+                .help(help)
+                .warns_of(warns, advice, remedy)
         }
     }
 }
@@ -367,7 +372,10 @@ impl Simulation for AsteroidSimulation {
         self.was_attracted = true;
         // Clears the schedule, so that the next step begins with a measurement of the bodies' speeds.
         self.schedule = Schedule::default();
-        self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v[0])
+        // The planet is fixed and takes the recoil. Without its gravity, nothing would keep the bodies in the picture.
+        let keeps_momentum = self.params.g * self.params.planet_mass == 0.0;
+        let bodies = Attracted { x: &self.x[0], v: &self.v[0], mass_in: "v", keeps_momentum };
+        self.attract.queue(&mut self.lane, (attractor, time), &bodies)
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

@@ -393,7 +393,8 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     /// Changes the velocities of all bodies on each participating device. A device may hold outdated velocities of
-    /// other devices' bodies; they are overwritten with received data before they are used.
+    /// other devices' bodies; they are overwritten with received data before they are used. Every device has the current
+    /// positions and masses of all bodies, and so computes the same recoil as the others.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.each(|part| part.attract(attractor, time))

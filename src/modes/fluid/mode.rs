@@ -9,8 +9,8 @@ use super::{check, reference};
 use crate::base::{Flow, Result, SPEEDS, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work,
-    fleet,
+    ColourScale, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, Series, Simulation,
+    Variant, Work, fleet,
 };
 use crate::scene;
 
@@ -35,6 +35,7 @@ pub static INFO: ModeInfo = ModeInfo {
         broken: "the flow blew up: its speed was too high or its viscosity too low for the grid. Restart it with a lower relaxation ω, \
                  a weaker push or a slower inlet",
     }),
+    stabilizer: Remedy::Multiply("viscosity", 2.0),
     carries: CARRIES,
     default: || Box::new(Fluid::default()),
 };

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::check_walls;
-use super::parameters::{Collision, Colour, Field, Fluid};
+use super::parameters::{Collision, Colour, Drive, Field, Fluid};
 use super::simulation::{Burst, FluidSimulation};
 use crate::base::flow::{deviations, populations};
 use crate::base::{Image, LightRequest, Points, Result, SPEEDS, Shape, State, Stroke, Tones};
 use crate::compute::{Arg, Buffer, Lane, Pass, Pending};
 use crate::modes::carried::list;
 use crate::modes::{
-    Cursor, Diagnostics, Effect, Extra, Judged, Mode, Reading, Sample, SharedSimulation, Simulation,
+    Cursor, Diagnostics, Effect, Extra, Judged, Mode, Reading, Remedy, Sample, SharedSimulation, Simulation,
 };
 
 /// Maximum width and height of an image, in pixels.
@@ -277,6 +277,7 @@ impl Simulation for FluidSimulation {
         let is_turbulent = self.params.collision == Collision::Les && free > 0.0;
         let (viscosity, largest) = (viscosity / free, sums.maxima[1]);
         let nominal = |plain: &'static str, nominal: &'static str| if is_turbulent { nominal } else { plain };
+        let drive = if self.params.drive == Drive::Inlet { "inlet" } else { "accel" };
         let mut readings = Vec::new();
         // The mean speed is unknown before the first step and after a blow-up.
         if let Some(&mean) = self.series()?.last().filter(|mean| mean.is_finite()) {
@@ -302,7 +303,7 @@ impl Simulation for FluidSimulation {
         }
         readings.extend([
             Reading::new("mach", "Largest u/c", mach).help("Largest speed divided by the speed of sound. Above 0.3 the results are inaccurate, because the fluid is compressed.")
-            .warns_of(mach > MOST_MACH, TOO_FAST),
+            .warns_of(mach > MOST_MACH, TOO_FAST, Remedy::Multiply(drive, 0.5)),
             Reading::new("mass", "Mass", mass).help("Total mass of the fluid in the free cells."),
             Reading::count("free", "Free cells", free).help("Number of cells that are not solid and whose values are finite."),
         ]);

@@ -10,7 +10,7 @@ use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe,
+    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
     Simulation, Variant, Work, checks, edits, fleet, source,
 };
 use crate::scene;
@@ -37,6 +37,7 @@ pub static INFO: ModeInfo = ModeInfo {
         Ok(starts)
     },
     series: None,
+    stabilizer: Remedy::SHORTER_STEP,
     carries: CARRIES,
     default: || Box::new(Gravity::default()),
 };

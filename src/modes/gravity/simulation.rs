@@ -10,8 +10,8 @@ use crate::base::{
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
-    AttractKernel, Cursor, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading, Reduction,
-    Sample, SharedSimulation, Simulation, source, sources,
+    AttractKernels, Attracted, Cursor, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
+    Reduction, Remedy, Sample, SharedSimulation, Simulation, source, sources,
 };
 
 const DRIFT: KernelSource = source!("gravity/drift.cl");
@@ -41,7 +41,7 @@ pub(super) struct GravitySimulation {
     pub(super) known: Known,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    attract: AttractKernel,
+    attract: AttractKernels,
 }
 
 /// Validity of the accelerations in device memory.
@@ -99,7 +99,7 @@ impl GravitySimulation {
             known: Known::default(),
             burst: Burst::default(),
             cursor: Cursor::default(),
-            attract: AttractKernel::default(),
+            attract: AttractKernels::default(),
         })
     }
 
@@ -253,7 +253,8 @@ impl Simulation for GravitySimulation {
     }
 
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
-        self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v)
+        let bodies = Attracted { x: &self.x[0], v: &self.v, mass_in: "x", keeps_momentum: true };
+        self.attract.queue(&mut self.lane, (attractor, time), &bodies)
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
@@ -293,9 +294,11 @@ impl Simulation for GravitySimulation {
         let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. Above 0.1, a close encounter was too fast for the time step. The estimate starts over when the scene restarts or when a parameter, the variant or the device changes (with euler and taylor also when a snapshot is opened).";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance).help(help),
-            Reading::new("encounter_error", "Encounter error", missed)
-                .help(missed_help)
-                .warns_of(missed > WORRYING_SHARE, ENCOUNTER_ADVICE),
+            Reading::new("encounter_error", "Encounter error", missed).help(missed_help).warns_of(
+                missed > WORRYING_SHARE,
+                ENCOUNTER_ADVICE,
+                Remedy::SHORTER_STEP,
+            ),
         ];
         Ok(Diagnostics { potential, readings, ..sums.diagnostics })
     }

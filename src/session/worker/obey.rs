@@ -43,7 +43,9 @@ impl Worker {
                 // While the simulation runs, the next frame shows the new image anyway.
                 self.publisher.is_stale |= !self.wants_steps();
             }
-            Command::SetFrameInterval(picture) => self.stepper.picture = picture,
+            Command::SetFrameInterval { interval, is_software } => {
+                (self.stepper.picture, self.stepper.is_software) = (interval, is_software);
+            }
             Command::AcknowledgeLoss => drop(self.unseen_losses.pop_front()),
             Command::FrameTaken => {
                 self.publisher.screen_is_ready = true;

@@ -21,7 +21,7 @@ impl Worker {
         let checks = self.measurements.accuracy.is_due();
         let probes = self.probe_is_due();
         let is_idle =
-            self.queue.waiting.iter().all(|command| matches!(command, Command::SetFrameInterval(_)))
+            self.queue.waiting.iter().all(|command| matches!(command, Command::SetFrameInterval { .. }))
                 && !measures
                 && !checks
                 && !probes;

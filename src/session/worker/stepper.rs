@@ -6,16 +6,15 @@ use crate::engine::Config;
 
 /// Assumed interval between displayed frames, until the window reports the actual interval.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take. The rest is left
-/// for drawing.
+/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take, so that the frame
+/// is ready when the window has drawn the previous one.
 const BURST_SHARE: f64 = 0.85;
 /// Number of bursts that a displayed frame may have to wait for in free run, including the current burst.
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Largest factor by which bursts are lengthened to compensate for slow drawing.
-const MOST_SLOWER: f64 = 6.0;
-/// Longest duration of a burst of more than one step, as a multiple of the usual interval between displayed frames.
+/// Longest duration of a burst of more than one step where a graphics card draws, as a multiple of the usual interval
+/// between displayed frames. The same card may compute the steps, and drawing then waits for them.
 const LONGEST_PICTURES: f64 = 2.0;
 /// Longest burst, in steps, while the pointer attracts bodies; short because the attraction acts only between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
@@ -35,6 +34,8 @@ pub(super) struct Stepper {
     pub goal: Option<u64>,
     /// Interval between displayed frames.
     pub picture: Duration,
+    /// Whether the CPU draws the frames.
+    pub is_software: bool,
     /// Fraction of a step that did not fit into the last burst and is carried over to the next one.
     carry: f64,
 }
@@ -55,7 +56,15 @@ pub(super) struct Situation {
 
 impl Stepper {
     pub(super) fn new() -> Self {
-        Self { is_bursting: false, burst: 1, single_steps: 0, goal: None, picture: PICTURE, carry: 0.0 }
+        Self {
+            is_bursting: false,
+            burst: 1,
+            single_steps: 0,
+            goal: None,
+            picture: PICTURE,
+            is_software: false,
+            carry: 0.0,
+        }
     }
 
     /// Returns whether the simulation should compute steps now.
@@ -87,10 +96,15 @@ impl Stepper {
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;
-        // Outside free run, longer bursts compensate for slow drawing, up to a limit because they slow drawing too.
+        // Outside free run, longer bursts compensate for slow drawing: they fill the time that it takes, and keep the number
+        // of steps per second.
         let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
-        let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
-        let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });
+        let slower = if is_free { 1.0 } else { (picture / usual).max(1.0) };
+        let picture = picture.min(match (is_free, self.is_software) {
+            (true, _) => usual,
+            (false, true) => f64::INFINITY,
+            (false, false) => LONGEST_PICTURES * usual,
+        });
         let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace()) * slower };
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
@@ -163,5 +177,50 @@ mod tests {
         assert_eq!(steps(1e-3, false), 4, "a third of 85 % of 16.7 ms");
         assert_eq!((steps(1e-9, false), steps(10.0, false)), (MAX_FREE_BURST, 1));
         assert_eq!(steps(1e-9, true), MAX_ATTRACTING_BURST);
+    }
+
+    /// Simulates frames by a clock. Drawing a frame takes `draw` seconds, and longer by the fraction `contention` of the
+    /// device's time meanwhile. A step takes `step` seconds. Returns the fraction of the time that the device is busy, the
+    /// steps per second, and the interval between frames, after the first half of the frames.
+    fn simulated(stepper: &mut Stepper, draw: f64, contention: f64, step: f64) -> (f64, f64, f64) {
+        const FRAMES: usize = 400;
+        let (mut busy, mut steps, mut elapsed) = (0.0, 0.0, 0.0);
+        let situation = Situation { step_seconds: step, ..START };
+        let mut config = config();
+        config.select_scene(gravity::INFO.scene("plummer").unwrap());
+        for nth in 0..FRAMES {
+            let burst = f64::from(stepper.burst_length(&config, situation));
+            let drawing = draw + contention * (burst * step);
+            let interval = drawing.max(PICTURE.as_secs_f64());
+            // The window averages over some frames.
+            let picture = 0.8 * stepper.picture.as_secs_f64() + 0.2 * interval;
+            stepper.picture = Duration::from_secs_f64(picture);
+            if nth >= FRAMES / 2 {
+                (busy, steps) = (busy + burst * step, steps + burst);
+                elapsed += interval.max(burst * step);
+            }
+        }
+        (busy / elapsed, steps / elapsed, elapsed / (FRAMES / 2) as f64)
+    }
+
+    #[test]
+    fn steps_fill_the_time_that_drawing_takes() {
+        let software = || Stepper { is_software: true, ..Stepper::new() };
+        for (draw, step) in [(0.005, 0.0035), (0.03, 0.0045), (0.3, 0.01), (1.3, 0.04)] {
+            let (busy, ..) = simulated(&mut software(), draw, 0.0, step);
+            assert!((0.75..0.9).contains(&busy), "{busy} with {draw} s to draw");
+        }
+        // Cheap steps do not fill the time, because the simulation would run away: it keeps its speed, 4 steps in each
+        // sixtieth of a second.
+        for draw in [0.005, 0.05, 1.3] {
+            let (_, per_second, _) = simulated(&mut software(), draw, 0.0, 1e-5);
+            assert!((per_second / 240.0 - 1.0).abs() < 0.02, "{per_second} with {draw} s to draw");
+        }
+        // Steps on a CPU delay drawing a little, and longer drawing makes room for more steps. This must not escalate.
+        let (busy, _, interval) = simulated(&mut software(), 0.3, 0.2, 0.01);
+        assert!(busy > 0.75 && interval < 0.4, "{busy} at {interval} s");
+        // A graphics card that draws and computes must stay responsive.
+        let (_, _, interval) = simulated(&mut Stepper::new(), 0.02, 1.0, 0.004);
+        assert!(interval < 0.06, "{interval} s");
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{folder, gravitile};
+use super::{folder, gravitile, run};
 
 const RENDER: &str = "render --scene figure-eight --size 65x41";
 
@@ -49,9 +49,11 @@ fn without_ffmpeg_it_says_so_at_once_and_other_films_need_none() {
     let stderr = String::from_utf8(stderr).unwrap();
     assert!(stderr.contains("MP4 needs the program ffmpeg") && stderr.contains("GIF"), "{stderr}");
     let args = format!("{RENDER} --frames 3 --steps-per-frame 20 --out film.gif");
-    gravitile(folder.path(), &args).env("PATH", &path).assert().success().stderr("");
+    let mut command = gravitile(folder.path(), &args);
+    command.env("PATH", &path).assert().success().stderr("wrote film.gif (3 pictures)\n");
     let args = format!("{RENDER} --frames 3 --out film-%02d.png --look turn=on");
-    gravitile(folder.path(), &args).assert().success().stderr("");
+    let wrote = "wrote film-01.png to film-03.png (3 pictures)\n";
+    gravitile(folder.path(), &args).assert().success().stdout("").stderr(wrote);
     assert_eq!(names(folder.path()), ["film-01.png", "film-02.png", "film-03.png", "film.gif"]);
 }
 
@@ -93,7 +95,7 @@ fn ffmpeg_is_given_every_picture_and_what_it_says_is_told() {
 #[test]
 fn a_picture_is_resumed_unless_it_is_bare() {
     let folder = folder();
-    let at = |args: &str| gravitile(folder.path(), args).assert().success().stderr("");
+    let at = |args: &str| run(folder.path(), args);
     at("render --scene plummer --bodies 200 --steps 30 --size 64x40 --out film.png");
     at("render --scene plummer --bodies 200 --steps 30 --size 64x40 --out filmed.png --bare");
     at("run --resume film.png --steps 10 --out resumed.csv");

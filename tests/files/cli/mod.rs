@@ -39,17 +39,22 @@ pub(super) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
+/// Runs a command that must succeed without warnings. Returns what it prints, and the names of the files that it says it
+/// wrote.
+fn run(folder: &Path, args: &str) -> (String, Vec<String>) {
+    let assert = gravitile(folder, args).timeout(LONG_PATIENCE).assert().success();
+    let output = assert.get_output();
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|it| String::from_utf8(it.clone()).unwrap());
+    let file = |line: &str| {
+        line.strip_prefix("wrote ").unwrap_or_else(|| panic!("{args} warns: {stderr}")).to_owned()
+    };
+    let files = stderr.lines().map(file).collect();
+    (stdout, files)
+}
+
 /// Runs a command that must succeed without warnings, and returns what it prints.
 fn stdout(folder: &Path, args: &str) -> String {
-    let output = gravitile(folder, args)
-        .timeout(LONG_PATIENCE)
-        .assert()
-        .success()
-        .stderr("")
-        .get_output()
-        .stdout
-        .clone();
-    String::from_utf8(output).unwrap()
+    run(folder, args).0
 }
 
 fn json(folder: &Path, args: &str) -> serde_json::Value {

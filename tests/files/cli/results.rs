@@ -12,7 +12,7 @@ use gravitile::view::BACKGROUND;
 use image::GenericImageView;
 use serde_json::Value;
 
-use super::{folder, gravitile, json, stdout};
+use super::{folder, gravitile, json, run, stdout};
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
@@ -155,12 +155,41 @@ fn a_seed_stands_for_its_bodies() {
     assert_ne!(first, csv(8, "c.csv"));
 }
 
+/// Every command names the files that it writes on stderr, so that stdout holds only results.
+#[test]
+fn a_command_says_which_files_it_wrote() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("flow")).unwrap();
+    let render = "render --scene figure-eight --steps 2 --size 64x40";
+    let bench = "bench --mode gravity --variant naive --bodies 64 --repeats 1 --seconds 0.01 --json";
+    for (args, files) in [
+        (
+            "run --bodies 64 --steps 2 --json --out a.csv --save b.gravitile".to_owned(),
+            &["b.gravitile", "a.csv"][..],
+        ),
+        (
+            "run --mode fluid --cells 4096 --steps 2 --json --out flow".to_owned(),
+            &["flow/final_state.dat", "flow/av_vels.dat"],
+        ),
+        (format!("{render} --out c.png"), &["c.png"]),
+        (format!("{render} --frames 1 --out d.gif"), &["d.gif (1 picture)"]),
+        (format!("{render} --frames 2 --out e.png"), &["e-0001.png to e-0002.png (2 pictures)"]),
+        (format!("{bench} --plot f.csv"), &["f.csv"]),
+        ("run --bodies 64 --steps 2 --json".to_owned(), &[]),
+    ] {
+        let (stdout, wrote) = run(folder.path(), &args);
+        assert_eq!(wrote, files, "{args}");
+        assert!(stdout.is_empty() || serde_json::from_str::<Value>(&stdout).is_ok(), "{args}: {stdout}");
+        for name in files.iter().flat_map(|it| it.split(" (").next().unwrap().split(" to ")) {
+            assert!(folder.path().join(name).is_file(), "{name}");
+        }
+    }
+}
+
 #[test]
 fn render_draws_a_picture_of_the_size_asked_for() {
     let folder = folder();
-    let text =
-        stdout(folder.path(), "render --bodies 500 --steps 5 --size 320x200 --look bloom=off --out x.png");
-    assert_eq!(text, "wrote x.png\n");
+    run(folder.path(), "render --bodies 500 --steps 5 --size 320x200 --look bloom=off --out x.png");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "one file");
     let picture = image::open(folder.path().join("x.png")).unwrap();
     assert_eq!(picture.dimensions(), (320, 200));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::*;
 use gravitile::base::look::{Palette, Theme};
+use gravitile::export::film::Progress;
 use gravitile::ui::Trigger;
 
 /// Opens the command palette, types a text, and runs the selected entry.
@@ -85,6 +87,8 @@ fn the_palette_understands_other_words() {
         ("seed", "Setting Seed: starting value of the random number generator"),
         ("origin", "Colour origin"),
         ("galaxy", "Scene Milky Way, Andromeda"),
+        ("fullscreen", "Turn full screen on or off"),
+        ("present", "Start or end the presentation"),
     ] {
         window.key_press_modifiers(Modifiers::COMMAND, Key::P);
         window.run();
@@ -193,7 +197,10 @@ const OPENINGS: [(&str, Opening); 9] = [
     ("the gallery", |window| press(window, Key::O)),
     ("plots", |window| press(window, Key::P)),
     ("a chart", |window| find(window, "auto-tune")),
-    ("a film", |window| window.state_mut().ui().export.filming = Some((1, 2))),
+    ("a film", |window| {
+        let progress = Progress { done: 1, pictures: 2, elapsed: Duration::ZERO };
+        window.state_mut().ui().export.filming = Some(progress);
+    }),
     ("an error", |window| {
         window.state_mut().ui().alerts.error("An error", "It says so.", Some("a log".to_owned()));
     }),

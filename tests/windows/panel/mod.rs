@@ -28,7 +28,9 @@ use gravitile::base::params::{Info, Opt, ParamValue, Scale, Visitor};
 use gravitile::compute::DeviceInfo;
 use gravitile::engine::Resolved;
 use gravitile::engine::config::Config;
-use gravitile::modes::{self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
+use gravitile::modes::{
+    self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Remedy, Sharing, Variant,
+};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
 use gravitile::ui::{Action, CONTROLS, Markers, Model, Tool, ToolSettings, Ui, WindowStats};

@@ -1,8 +1,10 @@
 //! Tests pictures, films and edited kernels in the panel.
 
+use std::time::Duration;
+
 use super::*;
 use gravitile::base::params::Choice;
-use gravitile::export::film::Format;
+use gravitile::export::film::{Format, Progress};
 use gravitile::ui::{FilmPlan, PictureSize};
 
 fn unfolded() -> Window {
@@ -74,7 +76,7 @@ fn size_and_film_go_back_to_what_they_were() {
             }
             window.run();
             press(&mut window, Key::F9);
-            let (format, size) = (Format::Gif, PictureSize::Times(1));
+            let (format, size) = (Format::usual(), PictureSize::Times(1));
             assert_eq!(film(&window), FilmPlan { format, frames: 150, rate: 30, size }, "{name}, {resets}");
         }
     }
@@ -96,9 +98,11 @@ fn a_film_is_recorded_ended_and_cancelled() {
     press(&mut window, Key::F9);
     assert!(matches!(film(&window), FilmPlan { frames: 150, rate: 30, .. }));
     type_number(&mut window, "Length", "2");
-    window.state_mut().ui().export.filming = Some((12, 60));
+    let elapsed = Duration::from_secs(3);
+    window.state_mut().ui().export.filming = Some(Progress { done: 12, pictures: 60, elapsed });
     window.run();
-    assert!(window.query_by_label_contains("12 of 60").is_some());
+    assert!(window.query_by_label("Filming: 12 of 60 pictures, about 15 s left").is_some());
+    assert!(window.query_all_by_role_and_label(Role::Button, "■ Stop and save").count() > 0);
     for running in [true, false] {
         window.state_mut().config.running = running;
         window.run();

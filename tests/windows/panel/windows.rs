@@ -381,12 +381,79 @@ fn a_fluid_is_told_by_its_own_names() {
     // The advice is shown only if the number is out of range.
     for warns in [false, true] {
         let reading = Reading::new("mach", "Largest u/c", 0.4).help("what it means");
-        let readings = vec![reading.warns_of(warns, "Too fast: lower the push.")];
+        let remedy = Remedy::Multiply("accel", 0.5);
+        let readings = vec![reading.warns_of(warns, "Too fast: lower the push.", remedy)];
         let told = window.state_mut().stats.diagnostics.as_mut().unwrap();
         told.readings = readings;
         window.run();
         assert_eq!(window.query_by_label("Too fast: lower the push.").is_some(), warns);
+        assert_eq!(window.query_by_role_and_label(Role::Button, "Lower Push").is_some(), warns);
     }
+    let push = number(&window, "accel");
+    click(&mut window, Role::Button, "Lower Push");
+    let lower = number(&window, "accel") / push;
+    assert!((0.47..0.53).contains(&lower), "{lower}");
+}
+
+fn number(window: &Window, key: &str) -> f32 {
+    window.state().config.mode.values().float(key).unwrap()
+}
+
+#[test]
+fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
+    let mut window = open_folded(MODES[0]);
+    let set = |window: &mut Window, drift, kinetic| {
+        let stats = &mut window.state_mut().stats;
+        let readings = Vec::new();
+        stats.energy_drift = Some(drift);
+        stats.diagnostics =
+            Some(Diagnostics { kinetic, potential: -2.0, readings, ..Diagnostics::default() });
+        window.run();
+        window.query_by_label_contains("Energy drift").is_some()
+    };
+    // The third energy is nearly zero, so that its relative drift says little.
+    for (drift, kinetic, warns) in
+        [(0.09, 1.0, false), (0.4, 1.0, true), (0.4, 2.01, false), (-0.4, 1.0, true)]
+    {
+        assert_eq!(set(&mut window, drift, kinetic), warns, "{drift} with kinetic energy {kinetic}");
+    }
+    assert!(window.query_by_label("Energy drift 40 %: lower Time step to 0.002.").is_some());
+    click(&mut window, Role::Button, "Lower Time step");
+    assert_eq!(number(&window, "dt"), 0.002);
+    // At the end of the range, the warning stays, but has no button.
+    gravitile::base::params::set(window.state_mut().config.mode.as_mut(), "dt", "0.00001").unwrap();
+    window.run();
+    assert!(window.query_by_label("Energy drift 40 %").is_some());
+    assert!(window.query_by_role_and_label(Role::Button, "Lower Time step").is_none());
+}
+
+#[test]
+fn bodies_that_left_the_numbers_are_mended_by_a_restart() {
+    let mut window = open_folded(MODES[0]);
+    window.state_mut().stats.nonfinite = 2;
+    window.run();
+    click(&mut window, Role::Button, "Lower Time step and restart");
+    assert_eq!(number(&window, "dt"), 0.002);
+    assert_eq!(window.state().actions, [Action::Restart]);
+}
+
+#[test]
+fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
+    let mut window = open_folded(MODES[0]);
+    for scene in MODES[0].scenes.iter() {
+        window.state_mut().config.select_scene(scene);
+        window.run();
+        assert!(window.query_by_label_contains("smooths away").is_none(), "{}", scene.name);
+    }
+    window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
+    gravitile::base::params::set(window.state_mut().config.mode.as_mut(), "eps", "0.05").unwrap();
+    window.run();
+    // The Moon is 0.0026 from the Earth.
+    let told = "Softening 0.05 smooths away the closest orbits: lower Softening to 0.00005.";
+    assert!(window.query_by_label(told).is_some());
+    click(&mut window, Role::Button, "Lower Softening");
+    assert_eq!(number(&window, "eps"), 0.00005);
+    assert!(window.query_by_label_contains("smooths away").is_none());
 }
 
 /// The keys T and C act only in modes whose scenes are not flat; elsewhere, a message says why.
@@ -439,10 +506,15 @@ fn blown_up() -> Window {
     (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
     window.run();
     window.state_mut().config.running = false;
-    window.state_mut().ui().alerts.blew_up("The flow blew up.", false);
+    blow_up(&mut window, false);
     window.run_steps(40);
     assert!(is_told(&window));
     window
+}
+
+fn blow_up(window: &mut Window, can_undo: bool) {
+    let mode = window.state().config.mode.clone();
+    window.state_mut().ui().alerts.blew_up("The flow blew up.", mode.as_ref(), can_undo);
 }
 
 fn is_told(window: &Window) -> bool {
@@ -461,6 +533,13 @@ fn what_blew_up_offers_a_restart() {
     assert!(!is_told(&window));
     press(&mut window, Key::R);
     assert_eq!(window.state().actions.last(), Some(&Action::Restart), "that is settled");
+    // A more stable parameter comes with the restart.
+    let mut window = blown_up();
+    let viscosity = number(&window, "viscosity");
+    click(&mut window, Role::Button, "Raise Viscosity and restart");
+    let raised = number(&window, "viscosity") / viscosity;
+    assert!((1.9..2.1).contains(&raised), "{raised}");
+    assert_eq!(window.state().actions, [Action::RestartAndRun]);
     // Selecting another scene also clears the message.
     let mut window = blown_up();
     habits::find(&mut window, "scene porous");
@@ -472,7 +551,7 @@ fn what_blew_up_goes_on_from_before_the_last_stroke() {
     for by_key in [false, true] {
         let mut window = blown_up();
         window.state_mut().stats.undos = 1;
-        window.state_mut().ui().alerts.blew_up("The flow blew up.", true);
+        blow_up(&mut window, true);
         window.run_steps(40);
         match by_key {
             true => {
@@ -504,7 +583,7 @@ fn what_blew_up_is_told_until_it_is_whole_again() {
     }
     // A flow that blows up at once may be reported before its first frame is shown.
     let mut window = open(&modes::fluid::INFO);
-    window.state_mut().ui().alerts.blew_up("The flow blew up.", false);
+    blow_up(&mut window, false);
     window.step();
     (window.state_mut().stats.step, window.state_mut().stats.generation) = (7, 2);
     window.run_steps(3);
@@ -719,4 +798,40 @@ fn a_file_dialog_stays_as_wide_as_it_is() {
         window.run_steps(300);
         assert_eq!(size(&window), first, "{key:?}");
     }
+}
+
+#[test]
+fn a_presentation_shows_the_picture_alone() {
+    let mut window = open(MODES[0]);
+    let is_bare = |window: &Window| {
+        let texts = ["gravitile", "Statistics", "It is said."];
+        texts.map(|text| window.query_all_by_label_contains(text).next().is_none())
+    };
+    let whole = window.ctx.content_rect();
+    for ends in [Key::F5, Key::Escape, Key::F11, Key::H] {
+        window.state_mut().ui().alerts.say("It is said.");
+        window.run();
+        assert_eq!(is_bare(&window), [false; 3]);
+        press(&mut window, Key::F5);
+        assert_eq!(is_bare(&window), [true; 3]);
+        let App { picture, rects, .. } = window.state();
+        assert_eq!((*picture, rects.len()), (whole, 0));
+        assert_eq!(window.output().platform_output.cursor_icon, egui::CursorIcon::None);
+        press(&mut window, Key::Space);
+        assert!(window.state_mut().ui().presents, "keys that show nothing act as usual");
+        press(&mut window, ends);
+        let is_open = !window.state_mut().ui().presents;
+        assert!(is_open && !is_bare(&window)[1], "{ends:?}");
+    }
+    assert_eq!(window.state().actions, [], "the window follows what the panel shows");
+    // An error is shown all the same, and Escape closes it first.
+    press(&mut window, Key::F5);
+    window.state_mut().ui().alerts.error("Behind it", "An error.", None);
+    window.run();
+    assert!(window.query_by_label("An error.").is_some());
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("An error.").is_none() && window.state_mut().ui().presents);
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::F11);
+    assert_eq!(window.state().actions, [Action::ToggleFullScreen]);
 }

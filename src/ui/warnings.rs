@@ -1,0 +1,183 @@
+//! Warnings about the running simulation. Each has a button that removes its cause, where a parameter can do so.
+
+use std::sync::Arc;
+
+use egui::RichText;
+
+use super::action::{Action, Collector};
+use super::model::Model;
+use super::{keys, theme};
+use crate::base::{format, params};
+use crate::modes::{Mode, Remedy};
+use crate::scene::{Scene, softening};
+
+/// Relative drift of the energy above which a warning is shown.
+const WORRYING_DRIFT: f64 = 0.1;
+/// Smallest change of the energy that causes a warning, as a fraction of the kinetic energy plus |potential energy|.
+/// Where the two nearly cancel, even a small error is large relative to their sum.
+const WORRYING_CHANGE: f64 = 0.02;
+/// Ratio of the softening length to the longest one that keeps close orbits, above which a warning is shown. At 4, an
+/// ellipse turns by about 3° in each revolution.
+const MUCH_SOFTER: f32 = 4.0;
+
+/// A button that removes the cause of a warning.
+#[derive(Debug, PartialEq)]
+pub(super) struct Fix {
+    /// Text of the button.
+    label: String,
+    /// What the button does, as a part of a sentence and as the tooltip.
+    change: String,
+    actions: Vec<Action>,
+}
+
+impl Fix {
+    /// Returns a button that changes a parameter of `mode`, or `None` if the parameter already has its last value.
+    pub(super) fn of(mode: &dyn Mode, remedy: Remedy) -> Option<Self> {
+        match remedy {
+            Remedy::Multiply(key, factor) => {
+                // Two digits are enough, and easy to read.
+                let text = format::significant(f64::from(mode.values().float(key)? * factor), 2);
+                Self::number(mode, if factor < 1.0 { "lower" } else { "raise" }, key, text.parse().ok()?)
+            }
+            Remedy::Choose(key, option) => {
+                let change = format!("set {} to {option}", label(mode, key)?);
+                let label = capitalised(&change);
+                Some(Self { label, change, actions: vec![Action::SetOption(key, option)] })
+            }
+        }
+    }
+
+    /// Returns a button that sets the number `key`, or `None` if `value` is out of range.
+    fn number(mode: &dyn Mode, verb: &str, key: &'static str, value: f32) -> Option<Self> {
+        params::set(mode.boxed().as_mut(), key, &value.to_string()).ok()?;
+        let label = format!("{verb} {}", label(mode, key)?);
+        let (change, label) = (format!("{label} to {value}"), capitalised(&label));
+        Some(Self { label, change, actions: vec![Action::SetNumber(key, value)] })
+    }
+
+    /// Returns a button for an action that has a shortcut.
+    pub(super) fn action(label: &str, action: Action) -> Self {
+        let change = keys::hint(&action).to_owned();
+        Self { label: label.to_owned(), change, actions: vec![action] }
+    }
+
+    /// Returns a button that also restarts the scene.
+    pub(super) fn restarting(mut self) -> Self {
+        self.label += " and restart";
+        self.change += ", and restart the scene";
+        self.actions.push(Action::Restart);
+        self
+    }
+
+    /// Shows the button.
+    pub(super) fn show(&self, ui: &mut egui::Ui, out: &mut Collector) {
+        let button = ui.button(&self.label).on_hover_text(capitalised(&self.change));
+        out.record(format_args!("fix {}", self.label), &button);
+        if button.clicked() {
+            out.actions.extend(self.actions.iter().cloned());
+        }
+    }
+}
+
+/// Returns the label of the parameter `key` in the panel.
+fn label(mode: &dyn Mode, key: &str) -> Option<&'static str> {
+    params::infos(mode.boxed().as_mut()).into_iter().find(|info| info.key == key).map(|info| info.label)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut text = text.to_owned();
+    text.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+    text
+}
+
+/// A warning, and the button that removes its cause.
+pub(super) struct Warning {
+    text: String,
+    /// Explanation in the tooltip; may be empty.
+    help: &'static str,
+    fix: Option<Fix>,
+}
+
+impl Warning {
+    /// Returns a warning about `problem` that also says what `fix` changes.
+    fn new(problem: String, fix: Option<Fix>) -> Self {
+        let text = fix.as_ref().map_or(problem.clone(), |fix| format!("{problem}: {}.", fix.change));
+        Self { text, help: "", fix }
+    }
+
+    /// Shows the text in the colour of warnings, and the button below it.
+    pub(super) fn show(&self, ui: &mut egui::Ui, out: &mut Collector) {
+        let text = RichText::new(&self.text).small().color(theme::of(ui).warning);
+        let text = ui.label(text);
+        if !self.help.is_empty() {
+            text.on_hover_text(self.help);
+        }
+        self.fix.iter().for_each(|fix| fix.show(ui, out));
+    }
+}
+
+/// The longest softening length that keeps the close orbits of a scene, kept because it takes time to find.
+#[derive(Debug, Default)]
+pub(super) struct CloseOrbits {
+    scene: Option<Arc<Scene>>,
+    longest: Option<f32>,
+}
+
+impl CloseOrbits {
+    /// Returns the longest softening length that keeps the close orbits of `scene`, or `None` for a scene of a generator, or
+    /// one without close orbits.
+    fn longest(&mut self, scene: &Arc<Scene>) -> Option<f32> {
+        if !self.scene.as_ref().is_some_and(|known| Arc::ptr_eq(known, scene)) {
+            self.longest = softening::for_scene(scene, f32::INFINITY);
+            self.scene = Some(scene.clone());
+        }
+        self.longest
+    }
+}
+
+/// Returns the warnings about the simulation, most important first.
+pub(super) fn warnings(model: &Model, orbits: &mut CloseOrbits) -> Vec<Warning> {
+    let mode = model.config.mode.as_ref();
+    let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
+    let advice = readings.filter_map(|reading| {
+        let fix = reading.remedy.and_then(|remedy| Fix::of(mode, remedy));
+        Some(Warning { text: reading.advice?.to_owned(), help: "", fix })
+    });
+    let all = [excluded(model), energy_drift(model), softening(model, orbits)];
+    all.into_iter().flatten().chain(advice).collect()
+}
+
+/// Warns of bodies that the simulation excludes.
+fn excluded(model: &Model) -> Option<Warning> {
+    let (mode, things) = (model.config.mode.as_ref(), model.config.mode.info().work.things);
+    let count = Some(model.stats.nonfinite).filter(|count| *count > 0)?;
+    Some(Warning {
+        text: format!("{} {things} excluded: values not finite", format::count(count as u64)),
+        help: "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
+        fix: Fix::of(mode, mode.info().stabilizer).map(Fix::restarting),
+    })
+}
+
+/// Warns of an energy that is no longer conserved.
+fn energy_drift(model: &Model) -> Option<Warning> {
+    let (drift, sums) = (model.stats.energy_drift?.abs(), model.stats.diagnostics.as_ref()?);
+    // The energy at the start is at least |energy| / (1 + drift).
+    let change = drift / (1.0 + drift) * sums.energy().abs();
+    let scale = sums.kinetic + sums.potential.abs();
+    let mode = model.config.mode.as_ref();
+    (drift > WORRYING_DRIFT && change > WORRYING_CHANGE * scale).then(|| {
+        let problem = format!("Energy drift {:.0} %", 100.0 * drift);
+        Warning::new(problem, Fix::of(mode, mode.info().stabilizer))
+    })
+}
+
+/// Warns of a softening length that changes the orbits of close bodies.
+fn softening(model: &Model, orbits: &mut CloseOrbits) -> Option<Warning> {
+    const KEY: &str = "eps";
+    let mode = model.config.mode.as_ref();
+    let (eps, longest) = (mode.values().float(KEY)?, orbits.longest(&model.config.start)?);
+    (eps > MUCH_SOFTER * longest).then(|| {
+        let problem = format!("Softening {eps} smooths away the closest orbits");
+        Warning::new(problem, Fix::number(mode, "lower", KEY, longest))
+    })
+}
