@@ -149,7 +149,7 @@ pub(super) fn warnings(model: &Model, orbits: &mut CloseOrbits) -> Vec<Warning> 
 
 /// Warns of bodies that the simulation excludes.
 fn excluded(model: &Model) -> Option<Warning> {
-    let (mode, things) = (model.config.mode.as_ref(), model.config.mode.info().work.things);
+    let (mode, things) = (model.config.mode.as_ref(), model.stats.config.mode.info().work.things);
     let count = Some(model.stats.nonfinite).filter(|count| *count > 0)?;
     Some(Warning {
         text: format!("{} {things} excluded: values not finite", format::count(count as u64)),
