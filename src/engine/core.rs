@@ -24,6 +24,10 @@ pub struct Engine {
     pub(super) suspended: Vec<SceneState>,
     /// Undo history: the kind of each manual edit and the state before the edit, oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
+    /// Edits that were undone: the kind of each edit and the state before it was undone, in the order of undoing.
+    pub(super) redos: VecDeque<(EditKind, SceneState)>,
+    /// Number of manual edits so far.
+    pub(super) edits: u64,
     /// Whether the user has edited the scene since its first step.
     pub(super) is_edited: bool,
     /// Names of the bodies.
@@ -71,6 +75,8 @@ impl Engine {
             seedings: 1,
             suspended: Vec::new(),
             undos: VecDeque::new(),
+            redos: VecDeque::new(),
+            edits: 0,
             is_edited,
             names,
             is_resumed: false,
@@ -264,6 +270,11 @@ impl Engine {
     /// Returns a counter that starts at 1 and increases whenever a scene is generated or restored.
     pub fn generation(&self) -> u64 {
         self.clock.generation
+    }
+
+    /// Returns the number of manual edits so far. Undoing an edit does not lower the number.
+    pub fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// Returns the number of edits, parameter changes and undos so far.
