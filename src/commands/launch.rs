@@ -155,7 +155,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             true => (scene::tipsy::load(path)?, BodyNames::default()),
             false => scene::csv::load(path)?,
         };
-        let Config { mode, start, .. } = Config::of_bodies(info, &name_of(path), bodies, names);
+        let Config { mode, start, .. } = Config::of_bodies(info, path, bodies, names);
         (config.mode, config.start) = (mode, start);
     }
     if let Some(path) = &args.params {

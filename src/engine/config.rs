@@ -159,10 +159,12 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns a configuration of the mode `info` that starts from bodies that were read from a file called `name`. If the
-    /// usual softening length would change the orbits of close bodies, a shorter one is set.
-    pub fn of_bodies(info: &'static ModeInfo, name: &str, bodies: Bodies, names: BodyNames) -> Self {
-        let mut scene = Scene { names, ..Scene::clone(&Scene::of_bodies(name, bodies)) };
+    /// Returns a configuration of the mode `info` that starts from bodies that were read from the file `path`. If the usual
+    /// softening length would change the orbits of close bodies, a shorter one is set.
+    pub fn of_bodies(info: &'static ModeInfo, path: &Path, bodies: Bodies, names: BodyNames) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let file = std::path::absolute(path).ok();
+        let mut scene = Scene { names, file, ..Scene::clone(&Scene::of_bodies(name, bodies)) };
         soften(info, &mut scene);
         let start = Arc::new(scene);
         Self { mode: info.mode_for(&start), start, ..Self::new(info) }
