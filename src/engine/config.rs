@@ -51,6 +51,9 @@ pub struct Config {
     pub reverse: bool,
     /// Whether the simulation computes steps without waiting for the screen.
     pub free_run: bool,
+    /// Number of times that the user has chosen a scene. A change begins the scene, even if it is the same scene as before.
+    #[serde(skip)]
+    pub run: u64,
 }
 
 fn first_mode() -> Box<dyn Mode> {
@@ -98,6 +101,7 @@ impl Config {
             running: true,
             reverse: false,
             free_run: false,
+            run: 0,
         }
     }
 
@@ -133,7 +137,8 @@ impl Config {
     /// Returns whether switching to `next`, which has the same mode and size, requires generating the scene again.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
-        self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
+        let is_same = (self.run, self.seed) == (next.run, next.seed) && self.start == next.start;
+        !is_same || effect == Some(ChangeEffect::Reseed)
     }
 
     /// Reads a configuration from the scene file at `path`.
@@ -213,6 +218,13 @@ mod tests {
         };
         let text = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn choosing_a_scene_again_begins_it() {
+        let before = Config::new(MODES[0]);
+        assert!(!before.reseeds(&before));
+        assert!(before.reseeds(&Config { run: 1, ..before.clone() }));
     }
 
     #[test]

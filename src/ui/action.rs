@@ -72,7 +72,7 @@ pub enum Action {
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
-    /// Start this scene of this mode.
+    /// Begin this scene of this mode.
     SelectScene(&'static ModeInfo, &'static Arc<Scene>),
     /// Select a kernel variant; `None` lets the program choose.
     SelectVariant(Option<&'static Variant>),

@@ -49,6 +49,8 @@ impl Ui {
             Action::SelectScene(info, scene) => {
                 self.modes.select(info, config);
                 config.select_scene(scene);
+                // The scene begins, even if the mode was left with the same scene.
+                config.run += 1;
                 // A scene cannot run back beyond its start.
                 config.reverse = false;
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::window::{Display, PICTURE, until};
+use crate::support::window::{Display, PICTURE, Report, Viewer, until};
 use gravitile::base::state::State;
 use gravitile::engine::snapshot::Snapshot;
 
@@ -245,4 +245,37 @@ fn a_scene_brings_its_look_and_the_user_wins() {
         assert!(saved.contains(line), "{line} in {saved}");
     }
     assert!(!saved.contains("grid"), "off by default: {saved}");
+}
+
+/// Runs the entry of the command palette that `words` find.
+fn choose(viewer: &Viewer, words: &str) {
+    // `act` splits text at spaces, so each word is typed by itself.
+    let typed: Vec<_> = words.split(' ').map(|word| format!("type --args 1 {word}")).collect();
+    let typed = typed.join(" key space ");
+    viewer.act(&format!("key ctrl+p frame {typed} frame key Return frame frame"));
+}
+
+/// A chosen scene begins, even if it is the one that runs, or one that its mode was left with.
+#[test]
+fn a_chosen_scene_begins() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --clean");
+    viewer.runs();
+    viewer.key("space");
+    choose(&viewer, "scene plummer");
+    let step = |report: Report| report.stats["step"].as_u64().unwrap();
+    let report = viewer.quit();
+    assert_eq!(report.stats["generation"], 2, "{:#?}", report.events);
+    assert_eq!(step(report), 0);
+
+    let viewer = display.view("--scene plummer --bodies 300 --clean");
+    viewer.runs();
+    viewer.key("space");
+    for entry in ["mode asteroids", "scene plummer"] {
+        viewer.alters(entry, PICTURE, || choose(&viewer, entry));
+    }
+    viewer.still(PICTURE);
+    let report = viewer.quit();
+    assert_eq!((&report.config["start"], &report.stats["mode"]), (&"plummer".into(), &"gravity".into()));
+    assert_eq!(step(report), 0);
 }
