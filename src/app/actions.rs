@@ -33,6 +33,7 @@ impl Viewer {
                 Action::RestartAndRun => self.restart(Command::Restart, true),
                 Action::UndoAndRun => self.restart(Command::Undo, true),
                 Action::Undo => self.sim.send(Command::Undo),
+                Action::Redo => self.sim.send(Command::Redo),
                 Action::DeleteBody => {
                     if let Some(selected) = self.sim.shown.selected {
                         self.edit(Edit::Remove(selected.body));
@@ -191,8 +192,9 @@ impl Viewer {
         match content {
             Ok(Content::Snapshot(path)) => self.resume(path),
             Ok(Content::Scene(next)) => {
-                let before = self.sim.config.clone();
+                let (before, look) = (self.sim.config.clone(), &self.screen.look);
                 self.ui.modes.adopt(*next, &mut self.sim.config);
+                self.ui.undo.add((&before, look), (&self.sim.config, look));
                 self.ui.alerts.toasts.offer = None;
                 self.configure(&before);
             }

@@ -44,6 +44,7 @@ impl Viewer {
                     let commands = self.autosave.start(|| view.clone());
                     commands.into_iter().for_each(|command| self.sim.send(command));
                     self.ui.modes.left = left;
+                    self.ui.undo.clear();
                     self.ui.alerts.toasts.offer = None;
                     self.viewpoint.restore(&view);
                     self.recorder.note(format!("resumed={}", self.sim.config.start.name), &self.sim.shown);

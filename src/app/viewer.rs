@@ -251,8 +251,9 @@ impl Viewer {
         }
         if is_new {
             let start = Instant::now();
-            // Undoing an edit moves the bodies back at once, without leaving a trail.
-            if frame.stats.undos < shown.undos {
+            // Undoing or redoing an edit moves the bodies at once, without leaving a trail.
+            let is_redone = frame.stats.undos > shown.undos && frame.stats.edits == shown.edits;
+            if frame.stats.undos < shown.undos || is_redone {
                 screen.view.forget();
             }
             screen.view.upload(&frame.points, frame.value_range)?;

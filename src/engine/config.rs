@@ -123,6 +123,27 @@ impl Config {
         of_scene.changes(&self.mode.values().of(ChangeEffect::View)).0
     }
 
+    /// Returns this configuration with each setting that differs between `before` and `after` set to its value in `after`.
+    pub fn with_changes(self, before: &Self, after: &Self) -> Self {
+        fn pick<T: PartialEq + Clone>(own: T, before: &T, after: &T) -> T {
+            if before == after { own } else { after.clone() }
+        }
+        Self {
+            mode: pick(self.mode, &before.mode, &after.mode),
+            start: pick(self.start, &before.start, &after.start),
+            bodies: pick(self.bodies, &before.bodies, &after.bodies),
+            devices: pick(self.devices, &before.devices, &after.devices),
+            seed: pick(self.seed, &before.seed, &after.seed),
+            variant: pick(self.variant, &before.variant, &after.variant),
+            work_group: pick(self.work_group, &before.work_group, &after.work_group),
+            knobs: pick(self.knobs, &before.knobs, &after.knobs),
+            steps_per_frame: pick(self.steps_per_frame, &before.steps_per_frame, &after.steps_per_frame),
+            running: pick(self.running, &before.running, &after.running),
+            free_run: pick(self.free_run, &before.free_run, &after.free_run),
+            ..self
+        }
+    }
+
     /// Returns the mode with the parameters in use. If `auto` selects the variant, the mode may use more exact ones.
     pub fn mode_in_use(&self) -> Box<dyn Mode> {
         if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
@@ -218,6 +239,15 @@ mod tests {
         };
         let text = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn only_what_was_changed_is_changed_back() {
+        let before = Config::new(MODES[0]);
+        let after = Config { seed: 9, variant: Some(&MODES[0].variants[1]), ..before.clone() };
+        let now = Config { bodies: Some(77), running: false, ..after.clone() };
+        let back = now.with_changes(&after, &before);
+        assert_eq!(back, Config { bodies: Some(77), running: false, ..before });
     }
 
     #[test]

@@ -91,8 +91,10 @@ pub enum Action {
     DeleteBody,
     /// Deselect the selected body.
     Deselect,
-    /// Undo the last edit.
+    /// Undo the last change of a setting, or the last edit.
     Undo,
+    /// Redo the change or the edit that was undone last.
+    Redo,
     /// After a numerical blow-up has stopped the simulation, undo the last edit and run.
     UndoAndRun,
     /// Select this mouse tool, or deselect it if it is already selected.
@@ -198,6 +200,7 @@ impl Action {
                     | Self::Deselect
                     | Self::Follow(_)
                     | Self::Undo
+                    | Self::Redo
                     | Self::UndoAndRun
             )
             || matches!(

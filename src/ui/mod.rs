@@ -41,6 +41,7 @@ mod swatches;
 mod theme;
 mod toasts;
 mod tools;
+mod undo;
 mod widgets;
 
 pub use action::{Action, ChartFormat, Tool};

@@ -10,10 +10,12 @@ use super::chart_window::Measurement;
 use super::export::Export;
 use super::model::Model;
 use super::numbers::auto_number;
-use super::widgets::{Chip, checkbox, chips, note, row, section, shortcut_button, with_help};
+use super::undo::UndoHistory;
+use super::widgets::{Chip, checkbox, chips, enabled_button, note, row, section, shortcut_button, with_help};
 use super::{appearance, jump, kernel_section, keys, parameters, playback, theme};
 use crate::engine::Config;
 use crate::modes::MODES;
+use crate::session::Stats;
 
 /// Height of the panel, in points, below which the section "Run" scrolls with the others.
 const LOW: f32 = 400.0;
@@ -24,12 +26,20 @@ const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// Shows the panel with all its sections. `kernels` is the watched folder of edited kernels, if any.
+/// What the panel shows besides the model.
+pub(super) struct Shown<'a> {
+    pub measurement: &'a Measurement,
+    /// The watched folder of edited kernels, if any.
+    pub kernels: Option<&'a Path>,
+    pub undo: &'a UndoHistory,
+}
+
+/// Shows the panel with all its sections.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &mut Model,
     (brush, export): (&mut Brush, &mut Export),
-    (measurement, kernels): (&Measurement, Option<&Path>),
+    shown: &Shown,
     out: &mut Collector,
 ) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
@@ -51,11 +61,11 @@ pub(super) fn show(
             if scrolls_run {
                 playback::show(ui, model, is_filming, out);
             }
-            scene(ui, model, out);
+            scene(ui, model, shown, out);
             brush.show_rows(ui, model, out);
             parameters::show(ui, model.config, out);
             appearance::show(ui, model, out);
-            kernel_section::show(ui, model, (measurement, kernels), out);
+            kernel_section::show(ui, model, (shown.measurement, shown.kernels), out);
             devices(ui, model, out);
             export.show(ui, out);
         });
@@ -80,13 +90,27 @@ pub(super) fn show_hidden(ctx: &egui::Context, out: &mut Collector) {
         .show(ctx, |ui| shortcut_button(ui, out, ("show", "☰ Panel"), Action::TogglePanel));
 }
 
-fn scene(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
-    section(ui, "Scene", |_| {});
+fn scene(ui: &mut egui::Ui, model: &mut Model, shown: &Shown, out: &mut Collector) {
+    section(ui, "Scene", |ui| undo(ui, (shown.undo, model.stats), out));
     mode(ui, model.config, out);
     scenes(ui, model.config, out);
     bodies(ui, model, out);
     seed(ui, model.config, out);
     files(ui, out);
+}
+
+/// Shows the buttons *Undo* and *Redo*, from right to left.
+fn undo(ui: &mut egui::Ui, (history, stats): (&UndoHistory, &Stats), out: &mut Collector) {
+    for (key, text, action) in [("redo", "Redo", Action::Redo), ("undo", "Undo", Action::Undo)] {
+        let redoes = action == Action::Redo;
+        // The history learns of an edit with the next frame of the simulation.
+        let is_possible = history.next(redoes).is_some() || (!redoes && stats.undos > 0);
+        let hint = keys::hint(&action);
+        let help = history.next(redoes).map_or_else(|| hint.to_owned(), |name| format!("{hint}: {name}"));
+        if enabled_button(ui, out, (key, text, &help), is_possible) {
+            out.actions.push(action);
+        }
+    }
 }
 
 fn mode(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
