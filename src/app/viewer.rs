@@ -13,7 +13,7 @@ use super::autosave::Autosave;
 use super::clock::{Wake, waker};
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder};
-use super::options::Options;
+use super::options::{Options, ReadCommandLine};
 use super::report::Recorder;
 use super::rig::FollowTarget;
 use super::screen::Screen;
@@ -38,6 +38,7 @@ pub(super) struct Viewer {
     pub(super) exports: Exports,
     /// Receives the content of the file that is being read, if any.
     pub(super) reader: Option<Receiver<Result<Content>>>,
+    pub(super) read_command_line: ReadCommandLine,
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
     pub(super) proxy: EventLoopProxy<Wake>,
@@ -86,6 +87,7 @@ impl Viewer {
             preferences,
             exports: Exports::default(),
             reader: None,
+            read_command_line: options.read_command_line,
             kernels,
             recorder: Recorder::new(options.report, options.started, options.frames),
             proxy: proxy.clone(),

@@ -78,6 +78,10 @@ pub enum Action {
     SelectVariant(Option<&'static Variant>),
     /// Reset all parameters of the mode to the scene's defaults.
     ResetParameters,
+    /// Copy a shell command that opens the scene with the current settings to the clipboard.
+    CopyCommandLine,
+    /// Apply the command line or the list of settings in the clipboard.
+    PasteSettings,
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
     /// Toggle the on/off parameter with this key, and scroll the panel to its checkbox.
@@ -202,6 +206,7 @@ impl Action {
                     | Self::Undo
                     | Self::Redo
                     | Self::UndoAndRun
+                    | Self::PasteSettings
             )
             || matches!(
                 self,

@@ -29,6 +29,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("quit", "exit close leave"),
     ("plots", "graph chart diagram export"),
     ("undo", "back revert"),
+    ("copy as command line", "share export clipboard shell"),
+    ("paste settings", "import clipboard apply"),
     ("delete", "remove kill"),
     ("brush", "draw wall erase"),
     ("fastest", "tune benchmark"),
@@ -47,7 +49,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// Command palette entries for actions without a shortcut: pairs of the entry's text and the action.
-const COMMANDS: [(&str, Action); 13] = [
+const COMMANDS: [(&str, Action); 15] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     (
         "Edit kernels: copy their source code to a folder, and run each change when you save it",
@@ -56,6 +58,14 @@ const COMMANDS: [(&str, Action); 13] = [
     ("Use the built-in kernels again", Action::UseBuiltInKernels),
     ("Cancel the film", Action::CancelFilm),
     ("Reset all parameters to the scene's defaults", Action::ResetParameters),
+    (
+        "Copy as command line: a shell command that opens this scene with these settings",
+        Action::CopyCommandLine,
+    ),
+    (
+        "Paste settings: apply the command line, or lines such as dt=0.01, in the clipboard",
+        Action::PasteSettings,
+    ),
     ("Follow the selected body, or stop following", Action::FollowBody),
     ("Save the plots as CSV", Action::SavePlots),
     ("Variant auto: let the program choose the kernel variant", Action::SelectVariant(None)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use egui::{Button, DragValue, RichText, vec2};
+use egui::{Button, DragValue, RichText, WidgetInfo, WidgetType, vec2};
 
 use super::action::{Action, Collector};
 use super::brush::Brush;
@@ -11,7 +11,9 @@ use super::export::Export;
 use super::model::Model;
 use super::numbers::auto_number;
 use super::undo::UndoHistory;
-use super::widgets::{Chip, checkbox, chips, enabled_button, note, row, section, shortcut_button, with_help};
+use super::widgets::{
+    Chip, button, checkbox, chips, enabled_button, note, row, section, shortcut_button, with_help,
+};
 use super::{appearance, jump, kernel_section, keys, parameters, playback, theme};
 use crate::engine::Config;
 use crate::modes::MODES;
@@ -136,10 +138,26 @@ fn scenes(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
 
 fn files(ui: &mut egui::Ui, out: &mut Collector) {
     ui.horizontal(|ui| {
+        // Narrow gaps, so that the buttons fit in one row.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         shortcut_button(ui, out, ("open", "Open…"), Action::Open);
+        let menu = ui.menu_button("⏷", |ui| more_files(ui, out)).response;
+        let enabled = menu.enabled();
+        // A screen reader cannot read the symbol.
+        menu.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, "More"));
+        out.record("more files", &menu.on_hover_text("Copy and paste the settings as text"));
         shortcut_button(ui, out, ("save snapshot", "Save snapshot…"), Action::SaveSnapshot);
         shortcut_button(ui, out, ("save scene", "Save scene…"), Action::SaveScene);
     });
+}
+
+/// Shows the menu of the commands that copy and paste the settings.
+fn more_files(ui: &mut egui::Ui, out: &mut Collector) {
+    let help = "Copy a shell command that opens this scene with these settings";
+    button(ui, out, ("copy command line", "Copy as command line", help), Action::CopyCommandLine);
+    let help = "Apply the settings in the clipboard: a command line, or lines such as dt=0.01";
+    button(ui, out, ("paste settings", "Paste settings", help), Action::PasteSettings);
 }
 
 fn bodies(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {

@@ -255,6 +255,31 @@ fn choose(viewer: &Viewer, words: &str) {
     viewer.act(&format!("key ctrl+p frame {typed} frame key Return frame frame"));
 }
 
+/// What is copied as a command line is pasted into the same window: the settings are as they were when they were copied.
+#[test]
+fn settings_are_copied_pasted_undone_and_redone() {
+    let display = Display::open();
+    let viewer =
+        display.view("--scene plummer --bodies 300 --paused --clean --set eps=0.125 --look trails=9");
+    choose(&viewer, "copy as command");
+    choose(&viewer, "palette magma");
+    choose(&viewer, "parameter softening");
+    viewer.act("type --args 1 0.25 key Return frame key Escape frame");
+    choose(&viewer, "scene figure-eight");
+    choose(&viewer, "paste settings");
+    viewer.key("ctrl+z");
+    viewer.key("ctrl+z");
+    viewer.key("ctrl+y");
+    viewer.key("ctrl+y");
+    let report = viewer.quit();
+    let told = |what: &str| report.events.iter().filter(|event| event.what == what).count();
+    assert_eq!((told("start=figure-eight"), told("start=plummer")), (3, 3), "{:#?}", report.events);
+    assert_eq!((&report.config["start"], &report.config["bodies"]), (&"plummer".into(), &300.into()));
+    let eps = report.config["params"]["eps"].as_f64().unwrap();
+    assert!((eps - 0.125).abs() < 1e-6 && report.look["trails"] == 9.0, "{eps} {:?}", report.look);
+    assert!(report.look["palette"] != "magma" && !report.controls.contains_key("close"));
+}
+
 /// A chosen scene begins, even if it is the one that runs, or one that its mode was left with.
 #[test]
 fn a_chosen_scene_begins() {
