@@ -62,7 +62,10 @@ impl Viewer {
                 Action::SaveChart(kind) => self.save_chart(kind),
                 Action::SavePlots => self.save_plots(),
                 Action::ContinuePrevious => match self.autosave.offered() {
-                    Some(path) => self.resume(path),
+                    Some(path) => {
+                        self.opening = None;
+                        self.resume(path);
+                    }
                     None => self.ui.alerts.say("The previous autosave no longer exists"),
                 },
                 Action::SavePicture => self.take_picture(self.ui.export.plan().size),
@@ -167,6 +170,12 @@ impl Viewer {
 
     /// Opens a scene, a snapshot, a picture with an embedded scene or snapshot, or a list of bodies.
     fn open(&mut self, path: PathBuf) {
+        if !path.exists() && self.ui.files.forget(&path) {
+            let text = "does not exist any more. It was removed from the recent files.";
+            let text = format!("{} {text}", path.display());
+            return self.ui.alerts.error("Could not open the file", text, None);
+        }
+        self.opening = Some(path.clone());
         match Kind::of(&path) {
             Ok(Kind::Snapshot) => self.resume(path),
             Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
@@ -201,10 +210,16 @@ impl Viewer {
                 self.ui.modes.adopt(*next, &mut self.sim.config);
                 self.ui.undo.add((&before, look), (&self.sim.config, look));
                 self.ui.alerts.toasts.offer = None;
+                self.remember_opened();
                 self.configure(&before);
             }
             Err(error) => self.ui.alerts.failed("Could not open the file", &error),
         }
+    }
+
+    /// Adds the file that has been opened to the recent files.
+    pub(super) fn remember_opened(&mut self) {
+        self.opening.take().into_iter().for_each(|path| self.ui.files.remember(&path));
     }
 
     fn copy_command_line(&mut self) {
@@ -264,6 +279,7 @@ impl Viewer {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.scene_in_view().to_file().and_then(save) {
             Ok(()) => {
+                self.ui.files.remember(path);
                 let text = "the file contains the initial state of the scene. To save the current state, including painted walls, press Ctrl+S";
                 self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
             }

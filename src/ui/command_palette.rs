@@ -4,10 +4,8 @@ use egui::text_edit::TextEditState;
 use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use super::action::{Action, Collector};
-use super::palette_entries::{Entry, found};
+use super::palette_entries::{Entry, Searched, found};
 use super::theme;
-use crate::base::BodyNames;
-use crate::engine::Config;
 
 /// Maximum number of entries that the command palette shows without scrolling.
 const LINES: usize = 12;
@@ -51,7 +49,7 @@ impl CommandPalette {
     }
 
     /// Shows the command palette if it is open, and collects the action of the chosen entry.
-    pub(super) fn show(&mut self, ctx: &egui::Context, searched: (&Config, &BodyNames), out: &mut Collector) {
+    pub(super) fn show(&mut self, ctx: &egui::Context, searched: Searched, out: &mut Collector) {
         self.update(ctx, &out.actions);
         if !self.is_open {
             return;
@@ -98,11 +96,11 @@ impl CommandPalette {
     fn list(
         &mut self,
         ui: &mut egui::Ui,
-        (config, names): (&Config, &BodyNames),
+        searched: Searched,
         enter: bool,
         lines: isize,
     ) -> Option<Option<Entry>> {
-        let mut found = found(&self.typed, config, names);
+        let mut found = found(&self.typed, searched);
         let last = found.len().saturating_sub(1);
         self.chosen = self.chosen.saturating_add_signed(lines).min(last);
         let mut chosen = enter.then_some(self.chosen);

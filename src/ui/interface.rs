@@ -92,7 +92,7 @@ impl Ui {
         self.alerts.update(model.stats, self.undo.len());
         self.undo.begin_frame(ctx, (model.config, model.look), model.stats);
         let mut out = self.pressed_actions(ctx);
-        self.palette.show(ctx, (model.config, &model.stats.names), &mut out);
+        self.palette.show(ctx, (model.config, &model.stats.names, &self.files.recent), &mut out);
         if let Some(key) = self.jump.take() {
             jump::start(ctx, key);
         }
@@ -134,8 +134,8 @@ impl Ui {
         if !self.panel {
             return panel::show_hidden(ctx, out);
         }
-        let Self { brush, export, measurement, kernels, undo, .. } = self;
-        let shown = Shown { measurement, kernels: kernels.as_deref(), undo };
+        let Self { brush, export, measurement, kernels, undo, files, .. } = self;
+        let shown = Shown { measurement, kernels: kernels.as_deref(), undo, recent: &files.recent };
         panel::show(ctx, model, (brush, export), &shown, out);
     }
 

@@ -1,9 +1,11 @@
 //! Entries of the command palette, and how typed words find them.
 
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use super::action::Action;
 use super::export;
+use super::files::name_of;
 use super::keys::CONTROLS;
 use crate::base::{BodyNames, Info, Look, Opt, Params, Scale, Visitor};
 use crate::engine::{Config, Study};
@@ -114,13 +116,25 @@ impl Entry {
     }
 }
 
+/// What the command palette searches besides its fixed entries: the configuration, the names of the bodies, and the
+/// recent files.
+pub(super) type Searched<'a> = (&'a Config, &'a BodyNames, &'a [PathBuf]);
+
 /// Returns the command palette entries that match all words of `typed`, best matches first.
-pub(super) fn found(typed: &str, config: &Config, names: &BodyNames) -> Vec<Entry> {
+pub(super) fn found(typed: &str, (config, names, recent): Searched) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
-    let entries = entries(config).chain(followed(&typed, names));
+    let entries =
+        entries(config).chain(recent.iter().map(|path| opened(path))).chain(followed(&typed, names));
     let mut found: Vec<_> = entries.filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Returns the entry that opens the recent file `path`.
+fn opened(path: &Path) -> Entry {
+    let also = path.display().to_string();
+    let text = format!("Open recent: {}", name_of(path));
+    Entry { also, ..Entry::new(text, Action::OpenFile(path.to_owned())) }
 }
 
 /// Returns an entry for each named body whose name contains a word of `typed`, up to [`MOST_NAMES`] bodies. Returns no entries

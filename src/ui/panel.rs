@@ -1,6 +1,6 @@
 //! The settings panel at the left of the window: one section for each group of settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use egui::{Button, DragValue, RichText, WidgetInfo, WidgetType, vec2};
 
@@ -8,6 +8,7 @@ use super::action::{Action, Collector};
 use super::brush::Brush;
 use super::chart_window::Measurement;
 use super::export::Export;
+use super::files::name_of;
 use super::model::Model;
 use super::numbers::auto_number;
 use super::undo::UndoHistory;
@@ -34,6 +35,8 @@ pub(super) struct Shown<'a> {
     /// The watched folder of edited kernels, if any.
     pub kernels: Option<&'a Path>,
     pub undo: &'a UndoHistory,
+    /// Files that were opened or saved recently, newest first.
+    pub recent: &'a [PathBuf],
 }
 
 /// Shows the panel with all its sections.
@@ -98,7 +101,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, shown: &Shown, out: &mut Collecto
     scenes(ui, model.config, out);
     bodies(ui, model, out);
     seed(ui, model.config, out);
-    files(ui, out);
+    files(ui, shown.recent, out);
 }
 
 /// Shows the buttons *Undo* and *Redo*, from right to left.
@@ -136,24 +139,34 @@ fn scenes(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
     note(ui, &config.start.summary);
 }
 
-fn files(ui: &mut egui::Ui, out: &mut Collector) {
+fn files(ui: &mut egui::Ui, recent: &[PathBuf], out: &mut Collector) {
     ui.horizontal(|ui| {
         // Narrow gaps, so that the buttons fit in one row.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
         shortcut_button(ui, out, ("open", "Open…"), Action::Open);
-        let menu = ui.menu_button("⏷", |ui| more_files(ui, out)).response;
+        let menu = ui.menu_button("⏷", |ui| more_files(ui, recent, out)).response;
         let enabled = menu.enabled();
         // A screen reader cannot read the symbol.
         menu.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, "More"));
-        out.record("more files", &menu.on_hover_text("Copy and paste the settings as text"));
+        out.record(
+            "more files",
+            &menu.on_hover_text("Open a recent file, or copy and paste the settings as text"),
+        );
         shortcut_button(ui, out, ("save snapshot", "Save snapshot…"), Action::SaveSnapshot);
         shortcut_button(ui, out, ("save scene", "Save scene…"), Action::SaveScene);
     });
 }
 
-/// Shows the menu of the commands that copy and paste the settings.
-fn more_files(ui: &mut egui::Ui, out: &mut Collector) {
+/// Shows the menu of recent files, and the commands that copy and paste the settings.
+fn more_files(ui: &mut egui::Ui, recent: &[PathBuf], out: &mut Collector) {
+    for (nth, path) in recent.iter().enumerate() {
+        let help = format!("Open {}", path.display());
+        button(ui, out, (&format!("recent {nth}"), &name_of(path), &help), Action::OpenFile(path.clone()));
+    }
+    if !recent.is_empty() {
+        ui.separator();
+    }
     let help = "Copy a shell command that opens this scene with these settings";
     button(ui, out, ("copy command line", "Copy as command line", help), Action::CopyCommandLine);
     let help = "Apply the settings in the clipboard: a command line, or lines such as dt=0.01";

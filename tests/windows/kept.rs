@@ -255,6 +255,40 @@ fn choose(viewer: &Viewer, words: &str) {
     viewer.act(&format!("key ctrl+p frame {typed} frame key Return frame frame"));
 }
 
+/// Recent files are kept for the next start. One that is gone is reported, and leaves the list.
+#[test]
+fn recent_files_are_kept_and_one_that_is_gone_leaves_the_list() {
+    let display = Display::open();
+    let settings = display.folder().join("gravitile").join("settings.toml");
+    let saved = display.folder().join("plummer.toml");
+    let viewer = display.view("--scene plummer --bodies 300 --paused");
+    viewer.dialog("ctrl+shift+s", "Return");
+    until("it is saved", || saved.is_file().then_some(()));
+    viewer.quit();
+    let listed = || fs::read_to_string(&settings).unwrap().contains("plummer.toml");
+    assert!(listed());
+
+    let viewer = display.view("--scene cube --bodies 300 --paused");
+    viewer.alters("the recent file is opened", PICTURE, || choose(&viewer, "open recent plummer"));
+    viewer.alters("opening is undone", PICTURE, || viewer.key("ctrl+z"));
+    viewer.alters("opening is redone", PICTURE, || viewer.key("ctrl+y"));
+    let report = viewer.quit();
+    assert_eq!((&report.config["start"], report.controls.contains_key("close")), (&"plummer".into(), false));
+    let starts = report.events.iter().filter(|event| event.what.starts_with("start="));
+    assert_eq!(
+        starts.map(|event| event.what.as_str()).collect::<Vec<_>>(),
+        ["start=plummer", "start=cube", "start=plummer"]
+    );
+    assert!(listed());
+
+    fs::remove_file(&saved).unwrap();
+    let viewer = display.view("--scene cube --bodies 300 --paused");
+    choose(&viewer, "open recent plummer");
+    let report = viewer.quit();
+    assert_eq!((&report.config["start"], report.controls.contains_key("close")), (&"cube".into(), true));
+    assert!(!listed());
+}
+
 /// What is copied as a command line is pasted into the same window: the settings are as they were when they were copied.
 #[test]
 fn settings_are_copied_pasted_undone_and_redone() {

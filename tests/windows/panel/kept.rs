@@ -126,6 +126,37 @@ fn a_chosen_scene_begins_wherever_it_is_chosen() {
     assert!(ran.start == window.state().config.start && ran.reseeds(&window.state().config));
 }
 
+/// The palette and the menu beside *Open…* list recent files.
+#[test]
+fn recent_files_are_opened_from_the_palette_and_the_menu() {
+    let mut window = open(MODES[0]);
+    for name in ["first.toml", "second one.gravitile"] {
+        window.state_mut().ui().files.remember(&Path::new("/somewhere").join(name));
+    }
+    window.run();
+    let path = |name: &str| Action::OpenFile(Path::new("/somewhere").join(name));
+    habits::find(&mut window, "open recent first");
+    assert_eq!(window.state().actions.last(), Some(&path("first.toml")));
+    habits::find(&mut window, "somewhere second");
+    assert_eq!(window.state().actions.last(), Some(&path("second one.gravitile")));
+    for (label, action) in [
+        ("second one.gravitile", path("second one.gravitile")),
+        ("first.toml", path("first.toml")),
+        ("Copy as command line", Action::CopyCommandLine),
+        ("Paste settings", Action::PasteSettings),
+    ] {
+        click(&mut window, Role::Button, "More");
+        click(&mut window, Role::Button, label);
+        assert_eq!(window.state().actions.last(), Some(&action), "{label}");
+    }
+    for (typed, action) in
+        [("copy as command", Action::CopyCommandLine), ("paste settings", Action::PasteSettings)]
+    {
+        habits::find(&mut window, typed);
+        assert_eq!(window.state().actions.last(), Some(&action), "{typed}");
+    }
+}
+
 #[test]
 fn words_fade() {
     let mut window = open(MODES[0]);
