@@ -12,7 +12,9 @@ float3 hue_of(float value, float low, float high, __global const uchar4 *palette
         const uint code = (as_uint(value) & 0x7fffffu) << 1;
         return convert_float3((uint3)(code >> 16 & 255, code >> 8 & 255, code & 255)) / 255.0f;
     }
-    const float share = clamp((value - low) / (high - low), 0.0f, 1.0f);
+    float share = (value - low) / (high - low);
+    // The comparison maps NaN to the lowest colour.
+    share = share > 0.0f ? fmin(share, 1.0f) : 0.0f;
     return convert_float3(palette[convert_int(share * 255.0f + 0.5f)].xyz) / 255.0f;
 }
 

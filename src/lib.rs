@@ -30,6 +30,7 @@
 //!   their order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
 //! * Kernels: the files in `kernels/`. Edited files replace them: [`engine::kernel_lab`], [`compute::Device::edits`].
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
+//! * Undo and redo: `ui/undo.rs` lists the steps; `engine/edits.rs` keeps the states before manual edits.
 //! * Film formats: [`export::film::Format`]; used by the panel and `render --frames`.
 //! * Charts: [`export::chart::Chart`]; used by the chart window, and by `bench --plot` for PNG and CSV.
 //! * Configuration: [`engine::config::Config`]. A simulation's state is an [`engine::snapshot::Snapshot`], made from

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::clock::waker;
+use super::command_line::{Pasted, command_line, set_all};
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder, Kind, start_reading};
+use super::screen::Screen;
+use super::simulation::Simulation;
 use super::viewer::Viewer;
-use crate::base::{Choice, Edit, Look, OutputFile, Partial, Result};
+use crate::base::{ChangeEffect, Choice, Edit, Look, OutputFile, Partial, Result};
 use crate::compute::KernelEdits;
 use crate::engine::{Config, kernel_lab};
 use crate::scene::Scene;
@@ -33,6 +36,9 @@ impl Viewer {
                 Action::RestartAndRun => self.restart(Command::Restart, true),
                 Action::UndoAndRun => self.restart(Command::Undo, true),
                 Action::Undo => self.sim.send(Command::Undo),
+                Action::Redo => self.sim.send(Command::Redo),
+                Action::CopyCommandLine => self.copy_command_line(),
+                Action::PasteSettings => self.paste_settings(),
                 Action::DeleteBody => {
                     if let Some(selected) = self.sim.shown.selected {
                         self.edit(Edit::Remove(selected.body));
@@ -56,7 +62,10 @@ impl Viewer {
                 Action::SaveChart(kind) => self.save_chart(kind),
                 Action::SavePlots => self.save_plots(),
                 Action::ContinuePrevious => match self.autosave.offered() {
-                    Some(path) => self.resume(path),
+                    Some(path) => {
+                        self.opening = None;
+                        self.resume(path);
+                    }
                     None => self.ui.alerts.say("The previous autosave no longer exists"),
                 },
                 Action::SavePicture => self.take_picture(self.ui.export.plan().size),
@@ -162,6 +171,12 @@ impl Viewer {
 
     /// Opens a scene, a snapshot, a picture with an embedded scene or snapshot, or a list of bodies.
     fn open(&mut self, path: PathBuf) {
+        if !path.exists() && self.ui.files.forget(&path) {
+            let text = "does not exist any more. It was removed from the recent files.";
+            let text = format!("{} {text}", path.display());
+            return self.ui.alerts.error("Could not open the file", text, None);
+        }
+        self.opening = Some(path.clone());
         match Kind::of(&path) {
             Ok(Kind::Snapshot) => self.resume(path),
             Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
@@ -192,13 +207,66 @@ impl Viewer {
         match content {
             Ok(Content::Snapshot(path)) => self.resume(path),
             Ok(Content::Scene(next)) => {
-                let before = self.sim.config.clone();
+                let (before, look) = (self.sim.config.clone(), &self.screen.look);
                 self.ui.modes.adopt(*next, &mut self.sim.config);
+                self.ui.undo.add((&before, look), (&self.sim.config, look));
                 self.ui.alerts.toasts.offer = None;
+                self.remember_opened();
                 self.configure(&before);
             }
             Err(error) => self.ui.alerts.failed("Could not open the file", &error),
         }
+    }
+
+    /// Adds the file that has been opened to the recent files.
+    pub(super) fn remember_opened(&mut self) {
+        self.opening.take().into_iter().for_each(|path| self.ui.files.remember(&path));
+    }
+
+    fn copy_command_line(&mut self) {
+        match command_line(&self.sim.config, &self.screen.look) {
+            Ok(text) => {
+                self.ui.alerts.say(format!("Copied {text}"));
+                self.screen.window.set_clipboard_text(text);
+            }
+            Err(error) => self.ui.alerts.failed("Could not copy the settings", &error),
+        }
+    }
+
+    /// Applies the settings in the clipboard. The user can undo this.
+    fn paste_settings(&mut self) {
+        let before = (self.sim.config.clone(), self.screen.look.clone());
+        let text = self.screen.window.clipboard_text().unwrap_or_default();
+        match Pasted::read(&text).and_then(|pasted| self.apply_pasted(pasted)) {
+            Ok(()) => {
+                let Self { ui, sim, screen, .. } = self;
+                ui.undo.add((&before.0, &before.1), (&sim.config, &screen.look));
+                ui.alerts.say("Applied the settings in the clipboard");
+                self.configure(&before.0);
+                self.screen.redraw();
+            }
+            Err(error) => self.ui.alerts.failed("Could not paste the settings", &error),
+        }
+    }
+
+    fn apply_pasted(&mut self, pasted: Pasted) -> Result<()> {
+        let Self { ui, sim: Simulation { config, .. }, screen: Screen { look, appearance, .. }, .. } = self;
+        let arguments = match pasted {
+            Pasted::Values(values) => return set_all(&values, config, look),
+            Pasted::Command(arguments) => arguments,
+        };
+        let (next, of_picture) = (self.read_command_line)(arguments)?;
+        let Config { steps_per_frame, free_run, .. } = next;
+        ui.modes.adopt(next, config);
+        (config.steps_per_frame, config.free_run) = (steps_per_frame, free_run);
+        appearance.follow(&config.start, look);
+        // A command line names all settings of the picture that differ from those of the scene.
+        let mut of_window = Partial::all(look);
+        of_window.retain(ChangeEffect::Window);
+        *look = config.start.look.complete();
+        of_window.apply(look);
+        of_picture.apply(look);
+        Ok(())
     }
 
     fn save_snapshot(&mut self, path: PathBuf) {
@@ -212,6 +280,7 @@ impl Viewer {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.scene_in_view().to_file().and_then(save) {
             Ok(()) => {
+                self.ui.files.remember(path);
                 let text = "the file contains the initial state of the scene. To save the current state, including painted walls, press Ctrl+S";
                 self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
             }

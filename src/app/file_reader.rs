@@ -83,8 +83,7 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
     let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));
     let info = info.ok_or_else(|| invalid!("no mode simulates bodies"))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Ok(Config::of_bodies(info, &name, bodies, names))
+    Ok(Config::of_bodies(info, path, bodies, names))
 }
 
 /// A watched folder of kernel files.

@@ -65,6 +65,11 @@ impl Gui {
         self.state.egui_ctx()
     }
 
+    /// Returns egui's connection to the window, which reads and writes the clipboard.
+    pub(super) fn clipboard(&mut self) -> &mut State {
+        &mut self.state
+    }
+
     /// Passes an event to egui. Returns whether the panel consumed the event, and whether egui needs to repaint.
     pub(super) fn on_event(&mut self, window: &Window, event: &WindowEvent) -> EventResponse {
         let mut response = self.state.on_window_event(window, event);

@@ -4,6 +4,7 @@ mod actions;
 mod appearance;
 mod autosave;
 mod clock;
+pub(crate) mod command_line;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod display;
 mod event_loop;
@@ -28,5 +29,5 @@ mod window;
 
 pub use self::event_loop::run;
 pub(crate) use self::named_bodies::NamedBodies;
-pub use self::options::Options;
+pub use self::options::{Options, ReadCommandLine};
 pub(crate) use self::rig::{FollowTarget, Rig};

@@ -29,7 +29,10 @@ impl Viewer {
                     self.ui.alerts.error("A device failed", text, None);
                 }
                 Notice::SnapshotSaved { path, is_asked_for: true, outcome, .. } => match outcome {
-                    Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
+                    Ok(()) => {
+                        self.ui.files.remember(&path);
+                        self.ui.alerts.say(format!("Saved {}", path.display()));
+                    }
                     Err(error) => self.ui.alerts.failed("Could not save the snapshot", &error),
                 },
                 Notice::SnapshotSaved { is_asked_for: false, moment, outcome, .. } => match outcome {
@@ -44,6 +47,8 @@ impl Viewer {
                     let commands = self.autosave.start(|| view.clone());
                     commands.into_iter().for_each(|command| self.sim.send(command));
                     self.ui.modes.left = left;
+                    self.ui.undo.clear();
+                    self.remember_opened();
                     self.ui.alerts.toasts.offer = None;
                     self.viewpoint.restore(&view);
                     self.recorder.note(format!("resumed={}", self.sim.config.start.name), &self.sim.shown);

@@ -7,6 +7,9 @@ use crate::base::{Look, OutputFile, Partial, Result};
 use crate::compute::FoundDevice;
 use crate::engine::{Config, Engine};
 
+/// Function that reads the configuration and the look from the arguments of a command line of `gravitile view`.
+pub type ReadCommandLine = fn(Vec<String>) -> Result<(Config, Partial<Look>)>;
+
 /// Options for starting the window.
 pub struct Options {
     /// Devices that the simulation may use; the config selects some of them.
@@ -37,6 +40,8 @@ pub struct Options {
     pub frames: Option<u64>,
     /// File to which the report (frame times and events) is written on exit, if the user asked for one.
     pub report: Option<OutputFile>,
+    /// Function that reads the configuration and the look from the arguments of a command line.
+    pub read_command_line: ReadCommandLine,
     /// When the program started.
     pub started: Instant,
 }

@@ -26,6 +26,9 @@ pub struct Settings {
     /// The folder in which file dialogs start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
+    /// Scenes and snapshots that were opened or saved recently, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<PathBuf>,
     /// Appearance settings that the user has chosen: values by key, in the syntax of the `--look` option.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
@@ -33,7 +36,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { size: (1280, 800), panel: true, folder: None, look: BTreeMap::new() }
+        Self { size: (1280, 800), panel: true, folder: None, recent: Vec::new(), look: BTreeMap::new() }
     }
 }
 
@@ -193,8 +196,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("settings.toml");
         assert_eq!(Settings::load(&path).unwrap(), Settings::default());
-        let other =
-            Settings { size: (900, 700), panel: false, folder: Some("x".into()), ..Settings::default() };
+        let other = Settings {
+            size: (900, 700),
+            panel: false,
+            folder: Some("x".into()),
+            recent: vec!["/a.toml".into(), "/b c.gravitile".into()],
+            look: [("exposure".to_owned(), "2".to_owned())].into(),
+        };
         other.save(&path).unwrap();
         assert_eq!(Settings::load(&path).unwrap(), other);
         for text in ["", "size = [1, 99999]\nzoom = nan\nlater = 3\n"] {

@@ -1,6 +1,7 @@
 //! The viewer: the window, the panel, the tools and the simulation. [`Viewer::frame`] lists the steps of a frame.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
@@ -13,7 +14,7 @@ use super::autosave::Autosave;
 use super::clock::{Wake, waker};
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder};
-use super::options::Options;
+use super::options::{Options, ReadCommandLine};
 use super::report::Recorder;
 use super::rig::FollowTarget;
 use super::screen::Screen;
@@ -38,6 +39,9 @@ pub(super) struct Viewer {
     pub(super) exports: Exports,
     /// Receives the content of the file that is being read, if any.
     pub(super) reader: Option<Receiver<Result<Content>>>,
+    /// The file that the user opened last.
+    pub(super) opening: Option<PathBuf>,
+    pub(super) read_command_line: ReadCommandLine,
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
     /// See [`Options::may_open_with_move`].
@@ -70,6 +74,7 @@ impl Viewer {
         ui.records_controls = options.report.is_some();
         ui.panel = preferences.saved.panel;
         ui.files.folder.clone_from(&preferences.saved.folder);
+        ui.files.recent.clone_from(&preferences.saved.recent);
         let offer = autosave.offer().filter(|_| !options.is_chosen);
         // While the user is offered the previous autosave, no autosave overwrites it.
         if offer.is_none() {
@@ -88,6 +93,8 @@ impl Viewer {
             preferences,
             exports: Exports::default(),
             reader: None,
+            opening: None,
+            read_command_line: options.read_command_line,
             kernels,
             recorder: Recorder::new(options.report, options.started, options.frames),
             may_open_with_move: options.may_open_with_move,
@@ -265,8 +272,9 @@ impl Viewer {
         viewpoint.update_kept(&frame.points, is_new, (screen.look.keep_in_view, viewport));
         if is_new {
             let start = Instant::now();
-            // Undoing an edit moves the bodies back at once, without leaving a trail.
-            if frame.stats.undos < shown.undos {
+            // Undoing or redoing an edit moves the bodies at once, without leaving a trail.
+            let is_redone = frame.stats.undos > shown.undos && frame.stats.edits == shown.edits;
+            if frame.stats.undos < shown.undos || is_redone {
                 screen.view.forget();
             }
             screen.view.upload(&frame.points, frame.value_range)?;
@@ -405,8 +413,9 @@ impl Viewer {
     fn settings(&mut self) -> Settings {
         let Screen { look, appearance, .. } = &mut self.screen;
         appearance.note(look);
-        let (folder, look) = (self.ui.files.folder.clone(), self.preferences.look(&appearance.own));
-        Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, look }
+        let look = self.preferences.look(&appearance.own);
+        let (folder, recent) = (self.ui.files.folder.clone(), self.ui.files.recent.clone());
+        Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, recent, look }
     }
 
     /// Returns whether the displayed numbers may change without any input, for example while the simulation runs.

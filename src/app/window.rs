@@ -89,6 +89,15 @@ impl Window {
         self.gui.context().clone()
     }
 
+    /// Returns the text in the clipboard, if there is any.
+    pub(super) fn clipboard_text(&mut self) -> Option<String> {
+        self.gui.clipboard().clipboard_text()
+    }
+
+    pub(super) fn set_clipboard_text(&mut self, text: String) {
+        self.gui.clipboard().set_clipboard_text(text);
+    }
+
     /// Returns the monitor's refresh interval minus 5 %, so that no refresh is missed.
     pub(super) fn refresh_interval(&self) -> Duration {
         let millihertz = self.window.current_monitor().and_then(|monitor| monitor.refresh_rate_millihertz());

@@ -48,29 +48,13 @@ impl Begin {
         let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
         let before = snapshot.runs[0].config.clone();
         let mut engine = Engine::resume(devices, *snapshot, &config.tuned)?;
-        let wanted = asked(config, &before, engine.config().clone());
+        // The engine may have adapted the other settings to its devices.
+        let words = Config { devices: before.devices.clone(), ..config };
+        let wanted = engine.config().clone().with_changes(&before, &words);
         if wanted != *engine.config() {
             engine.configure(wanted)?;
         }
         Ok(engine)
-    }
-}
-
-/// Returns `now`, the configuration of a resumed engine, with the user's options applied. Changes only the fields that
-/// differ between `before`, the snapshot's configuration, and `words`, the same configuration with the options applied.
-fn asked(words: Config, before: &Config, now: Config) -> Config {
-    fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
-        if word == *before { now } else { word }
-    }
-    Config {
-        mode: if *words.mode == *before.mode { now.mode } else { words.mode },
-        variant: pick(words.variant, &before.variant, now.variant),
-        work_group: pick(words.work_group, &before.work_group, now.work_group),
-        knobs: pick(words.knobs, &before.knobs, now.knobs),
-        steps_per_frame: pick(words.steps_per_frame, &before.steps_per_frame, now.steps_per_frame),
-        running: pick(words.running, &before.running, now.running),
-        free_run: pick(words.free_run, &before.free_run, now.free_run),
-        ..now
     }
 }
 
@@ -155,7 +139,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             true => (scene::tipsy::load(path)?, BodyNames::default()),
             false => scene::csv::load(path)?,
         };
-        let Config { mode, start, .. } = Config::of_bodies(info, &name_of(path), bodies, names);
+        let Config { mode, start, .. } = Config::of_bodies(info, path, bodies, names);
         (config.mode, config.start) = (mode, start);
     }
     if let Some(path) = &args.params {

@@ -51,6 +51,9 @@ pub struct Config {
     pub reverse: bool,
     /// Whether the simulation computes steps without waiting for the screen.
     pub free_run: bool,
+    /// Number of times that the user has chosen a scene. A change begins the scene, even if it is the same scene as before.
+    #[serde(skip)]
+    pub run: u64,
 }
 
 fn first_mode() -> Box<dyn Mode> {
@@ -105,6 +108,7 @@ impl Config {
             running: true,
             reverse: false,
             free_run: false,
+            run: 0,
         }
     }
 
@@ -126,6 +130,27 @@ impl Config {
         of_scene.changes(&self.mode.values().of(ChangeEffect::View)).0
     }
 
+    /// Returns this configuration with each setting that differs between `before` and `after` set to its value in `after`.
+    pub fn with_changes(self, before: &Self, after: &Self) -> Self {
+        fn pick<T: PartialEq + Clone>(own: T, before: &T, after: &T) -> T {
+            if before == after { own } else { after.clone() }
+        }
+        Self {
+            mode: pick(self.mode, &before.mode, &after.mode),
+            start: pick(self.start, &before.start, &after.start),
+            bodies: pick(self.bodies, &before.bodies, &after.bodies),
+            devices: pick(self.devices, &before.devices, &after.devices),
+            seed: pick(self.seed, &before.seed, &after.seed),
+            variant: pick(self.variant, &before.variant, &after.variant),
+            work_group: pick(self.work_group, &before.work_group, &after.work_group),
+            knobs: pick(self.knobs, &before.knobs, &after.knobs),
+            steps_per_frame: pick(self.steps_per_frame, &before.steps_per_frame, &after.steps_per_frame),
+            running: pick(self.running, &before.running, &after.running),
+            free_run: pick(self.free_run, &before.free_run, &after.free_run),
+            ..self
+        }
+    }
+
     /// Returns the mode with the parameters in use. If `auto` selects the variant, the mode may use more exact ones.
     pub fn mode_in_use(&self) -> Box<dyn Mode> {
         if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
@@ -140,7 +165,8 @@ impl Config {
     /// Returns whether switching to `next`, which has the same mode and size, requires generating the scene again.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
-        self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
+        let is_same = (self.run, self.seed) == (next.run, next.seed) && self.start == next.start;
+        !is_same || effect == Some(ChangeEffect::Reseed)
     }
 
     /// Reads a configuration from the scene file at `path`.
@@ -166,10 +192,12 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns a configuration of the mode `info` that starts from bodies that were read from a file called `name`. If the
-    /// usual softening length would change the orbits of close bodies, a shorter one is set.
-    pub fn of_bodies(info: &'static ModeInfo, name: &str, bodies: Bodies, names: BodyNames) -> Self {
-        let mut scene = Scene { names, ..Scene::clone(&Scene::of_bodies(name, bodies)) };
+    /// Returns a configuration of the mode `info` that starts from bodies that were read from the file `path`. If the usual
+    /// softening length would change the orbits of close bodies, a shorter one is set.
+    pub fn of_bodies(info: &'static ModeInfo, path: &Path, bodies: Bodies, names: BodyNames) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let file = std::path::absolute(path).ok();
+        let mut scene = Scene { names, file, ..Scene::clone(&Scene::of_bodies(name, bodies)) };
         soften(info, &mut scene);
         let start = Arc::new(scene);
         Self { mode: info.mode_for(&start), start, ..Self::new(info) }
@@ -218,6 +246,22 @@ mod tests {
         };
         let text = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn only_what_was_changed_is_changed_back() {
+        let before = Config::new(MODES[0]);
+        let after = Config { seed: 9, variant: Some(&MODES[0].variants[1]), ..before.clone() };
+        let now = Config { bodies: Some(77), running: false, ..after.clone() };
+        let back = now.with_changes(&after, &before);
+        assert_eq!(back, Config { bodies: Some(77), running: false, ..before });
+    }
+
+    #[test]
+    fn choosing_a_scene_again_begins_it() {
+        let before = Config::new(MODES[0]);
+        assert!(!before.reseeds(&before));
+        assert!(before.reseeds(&Config { run: 1, ..before.clone() }));
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Engine {
                     config.mode.unsettle(&mut scene.extra);
                 }
                 self.replace_simulation(devices, SceneState { config: config.clone(), resolved, ..scene })?;
-                self.undos.clear();
+                self.forget_edits();
             }
             None => self.begin_scene(devices, config.clone(), resolved)?,
         }
@@ -135,7 +135,7 @@ impl Engine {
         let scene = SceneState::begin(config, resolved, self.seedings + 1);
         self.replace_simulation(devices, scene)?;
         self.seedings += 1;
-        self.undos.clear();
+        self.forget_edits();
         self.baseline = None;
         Ok(())
     }

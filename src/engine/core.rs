@@ -24,6 +24,10 @@ pub struct Engine {
     pub(super) suspended: Vec<SceneState>,
     /// Undo history: the kind of each manual edit and the state before the edit, oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
+    /// Edits that were undone: the kind of each edit and the state before it was undone, in the order of undoing.
+    pub(super) redos: VecDeque<(EditKind, SceneState)>,
+    /// Number of manual edits so far.
+    pub(super) edits: u64,
     /// Whether the user has edited the scene since its first step.
     pub(super) is_edited: bool,
     /// Names of the bodies.
@@ -73,6 +77,8 @@ impl Engine {
             seedings: 1,
             suspended: Vec::new(),
             undos: VecDeque::new(),
+            redos: VecDeque::new(),
+            edits: 0,
             is_edited,
             names,
             is_resumed: false,
@@ -237,8 +243,8 @@ impl Engine {
         let mode = &self.config.mode;
         let shows_own_colours = mode.shows_own_colours();
         let light = self.shown_light.clone().filter(|_| !shows_own_colours && !mode.shows_errors());
-        let pending = self
-            .retry(|simulation| simulation.publish(points.take().unwrap_or_default(), light.as_ref()))?;
+        let pending =
+            self.retry(|simulation| simulation.publish(points.take().unwrap_or_default(), light.as_ref()))?;
         let own = shows_own_colours.then(|| (self.config.start.clone(), self.names.clone()));
         Ok(pending.map(move |mut points| {
             if let Some((scene, names)) = own {
@@ -277,6 +283,11 @@ impl Engine {
     /// Returns a counter that starts at 1 and increases whenever a scene is generated or restored.
     pub fn generation(&self) -> u64 {
         self.clock.generation
+    }
+
+    /// Returns the number of manual edits so far. Undoing an edit does not lower the number.
+    pub fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// Returns the number of edits, parameter changes and undos so far.

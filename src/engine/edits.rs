@@ -1,4 +1,4 @@
-//! Manual edits of the bodies or the flow, and undo.
+//! Manual edits of the bodies or the flow, undo and redo.
 
 use super::build::max_bodies;
 use super::core::Engine;
@@ -43,12 +43,37 @@ impl Engine {
 
     /// Restores the state and time before the last edit. Returns false if there is no edit. A failure changes nothing.
     pub fn undo(&mut self) -> Result<bool> {
-        let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
-        if let Err(error) = self.put(&past) {
-            self.undos.push_back((kind, past));
-            return Err(error);
+        let Some((kind, past)) = self.undos.back().cloned() else { return Ok(false) };
+        let now = self.replace_state(&past)?;
+        self.undos.pop_back();
+        // A flow that has blown up is not worth returning to.
+        if !now.state.has_blown_up() {
+            self.redos.push_back((kind, now));
         }
         Ok(true)
+    }
+
+    /// Restores the state and time before the last undo. Returns false if there is no undone edit, or if another edit has
+    /// followed. A failure changes nothing.
+    pub fn redo(&mut self) -> Result<bool> {
+        let Some((kind, undone)) = self.redos.back().cloned() else { return Ok(false) };
+        let now = self.replace_state(&undone)?;
+        self.redos.pop_back();
+        self.undos.push_back((kind, now));
+        Ok(true)
+    }
+
+    /// Replaces the current state with `next`, and returns the former one.
+    fn replace_state(&mut self, next: &SceneState) -> Result<SceneState> {
+        let now = self.scene_state()?;
+        self.put(next)?;
+        Ok(now)
+    }
+
+    /// Forgets all edits, because their states belong to an earlier scene.
+    pub(super) fn forget_edits(&mut self) {
+        self.undos.clear();
+        self.redos.clear();
     }
 
     /// Returns the number of edits that can be undone.
@@ -148,7 +173,9 @@ impl Engine {
 
     /// Stores the state `past` for undo. Drops the oldest stored states if the undo history exceeds its limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
+        self.redos.clear();
         self.undos.push_back((kind, past));
+        self.edits += 1;
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();
         while self.undos.len() > MOST_UNDOS || (bytes > UNDO_BYTES && self.undos.len() > 1) {
             bytes -= self.undos.pop_front().map_or(0, |(_, past)| past.bytes());

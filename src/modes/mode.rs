@@ -9,8 +9,8 @@ use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Remedy, Series, Sharing, Variant, Work};
 use crate::base::{
-    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, ParamValues, Params, Points,
-    Result, State, Stroke, invalid, params,
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, ParamValues,
+    Params, Points, Result, State, Stroke, invalid, params,
 };
 use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
 use crate::scene::Scene;

@@ -136,7 +136,8 @@ impl Light {
             (self.sums, self.image) = (Buffer::new(&device, pixels + 1)?, Buffer::new(&device, pixels + 1)?);
         }
         let count = bodies.values.len();
-        let Sprites { mass_scale, size, size_limits: [least, largest], distance, light, depth_cue } = *sprites;
+        let Sprites { mass_scale, size, size_limits: [least, largest], distance, light, depth_cue } =
+            *sprites;
         // All bodies could be in one pixel, with a few times their typical light. The largest sprite has thousands of times the
         // light of a typical one.
         let typical = light * (size * size).max(0.01 * least * least) * std::f32::consts::PI / 16.0;
@@ -154,12 +155,8 @@ impl Light {
             (&self.sums).into(),
         ];
         lane.whole(Pass::cheap(&self.add, &args, count))?;
-        let args = [
-            Arg::Uint(pixels as u32),
-            Arg::Float(unit.recip()),
-            (&self.sums).into(),
-            (&self.image).into(),
-        ];
+        let args =
+            [Arg::Uint(pixels as u32), Arg::Float(unit.recip()), (&self.sums).into(), (&self.image).into()];
         lane.whole(Pass::cheap(&self.finish, &args, pixels + 1))
     }
 

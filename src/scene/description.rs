@@ -1,6 +1,7 @@
 //! Description of a scene: its names, its parameters, and the source of its bodies or its fluid.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::generator::{Arguments, Generator, Setup};
@@ -40,6 +41,8 @@ pub struct Scene {
     pub units: Units,
     /// Thumbnail in PNG format; empty if the scene has no thumbnail.
     pub thumbnail: &'static [u8],
+    /// Absolute path of the file that the scene was read from; `None` for other scenes.
+    pub file: Option<PathBuf>,
 }
 
 /// Source of a scene's bodies or fluid.
@@ -106,6 +109,7 @@ impl Scene {
             colours: BTreeMap::new(),
             units: Units::default(),
             thumbnail: &[],
+            file: None,
         })
     }
 

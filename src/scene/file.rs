@@ -122,10 +122,12 @@ pub(crate) fn load(path: &Path) -> Result<SceneFile> {
     let not_text = |error| Error::io("read", path)(std::io::Error::other(error));
     let text = String::from_utf8(bytes).map_err(not_text)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    parse(&name, &text).map_err(|error| match error {
+    let mut file = parse(&name, &text).map_err(|error| match error {
         Error::Scene { line: Some(line), what } => Error::File { path: path.to_owned(), line, what },
         error => invalid!("{}: {error}", path.display()),
-    })
+    })?;
+    file.scene.file = std::path::absolute(path).ok();
+    Ok(file)
 }
 
 /// Parses the text of a scene file called `name`.
@@ -198,6 +200,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             colours: contents.colours.iter().map(colour_of).collect::<Result<_>>()?,
             units: contents.units.read().map_err(wrong)?,
             thumbnail: &[],
+            file: None,
         },
         bodies: start.bodies.filter(|_| fixed.is_none()),
         seed,

@@ -73,6 +73,9 @@ pub struct Stats {
     /// Kind of the manual edit that undo would revert; `None` if there is nothing to undo.
     #[serde(rename = "last_deed")]
     pub last_edit: Option<EditKind>,
+    /// Number of manual edits so far. Undoing an edit does not lower the number.
+    #[serde(skip)]
+    pub edits: u64,
     /// Number of manual edits, parameter changes and undos so far.
     #[serde(skip)]
     pub changes: u64,

@@ -31,6 +31,8 @@ pub enum Command {
     Paint(Stroke),
     /// Undo the last manual edit.
     Undo,
+    /// Redo the manual edit that was undone last.
+    Redo,
     /// Write a snapshot after the steps of the current frame.
     SaveSnapshot(Save),
     /// Set the autosave file, which is written at each [`Command::SaveSnapshot`] without a path and when quitting.
@@ -78,7 +80,7 @@ impl Command {
         use Command as C;
         match self {
             C::Configure(_) | C::Restart | C::Resume(_) | C::Edit(_) | C::Paint(_) | C::Attract(_) => true,
-            C::Undo | C::SetAutosaveFile(_) | C::AcknowledgeLoss => true,
+            C::Undo | C::Redo | C::SetAutosaveFile(_) | C::AcknowledgeLoss => true,
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }

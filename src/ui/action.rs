@@ -72,12 +72,16 @@ pub enum Action {
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
-    /// Start this scene of this mode.
+    /// Begin this scene of this mode.
     SelectScene(&'static ModeInfo, &'static Arc<Scene>),
     /// Select a kernel variant; `None` lets the program choose.
     SelectVariant(Option<&'static Variant>),
     /// Reset all parameters of the mode to the scene's defaults.
     ResetParameters,
+    /// Copy a shell command that opens the scene with the current settings to the clipboard.
+    CopyCommandLine,
+    /// Apply the command line or the list of settings in the clipboard.
+    PasteSettings,
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
     /// Set the parameter of the mode with this key to a number.
@@ -93,8 +97,10 @@ pub enum Action {
     DeleteBody,
     /// Deselect the selected body.
     Deselect,
-    /// Undo the last edit.
+    /// Undo the last change of a setting, or the last edit.
     Undo,
+    /// Redo the change or the edit that was undone last.
+    Redo,
     /// After a numerical blow-up has stopped the simulation, undo the last edit and run.
     UndoAndRun,
     /// Select this mouse tool, or deselect it if it is already selected.
@@ -204,7 +210,9 @@ impl Action {
                     | Self::Deselect
                     | Self::Follow(_)
                     | Self::Undo
+                    | Self::Redo
                     | Self::UndoAndRun
+                    | Self::PasteSettings
             )
             || matches!(
                 self,

@@ -109,16 +109,16 @@ impl Alerts {
         warnings(model, &mut self.close_orbits)
     }
 
-    /// Shows a message about undone edits. Clears the report of a blow-up once a frame shows a different scene or a
-    /// step before the blow-up.
-    pub(super) fn update(&mut self, stats: &Stats) {
+    /// Shows a message about undone edits; `more` is the number of steps that can still be undone. Clears the report of a
+    /// blow-up once a frame shows a different scene or a step before the blow-up.
+    pub(super) fn update(&mut self, stats: &Stats, more: usize) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);
             if self.blow_up.is_none() {
                 self.dialogs.withdraw(BLOW_UP);
             }
         }
-        if let Some(text) = self.undo.update(stats) {
+        if let Some(text) = self.undo.update(stats, more) {
             self.say(text);
         }
     }
@@ -152,8 +152,9 @@ impl UndoTracker {
         self.requested = (self.requested + 1).min(undos);
     }
 
-    /// Returns a message about the edits that have been undone since the previous frame, if any.
-    pub(super) fn update(&mut self, stats: &Stats) -> Option<String> {
+    /// Returns a message about the edits that have been undone since the previous frame, if any. `more` is the number of
+    /// steps that can still be undone.
+    fn update(&mut self, stats: &Stats, more: usize) -> Option<String> {
         let (before, kind) = std::mem::replace(&mut self.undoable, (stats.undos, stats.last_edit));
         let is_same = std::mem::replace(&mut self.generation, stats.generation) == stats.generation;
         // The list of edits also shrinks without a request, when its oldest entries are dropped.
@@ -166,7 +167,7 @@ impl UndoTracker {
             (1, Some(kind)) => format!("Undid {}", kind.name()),
             _ => format!("Undid {undone} edits"),
         };
-        Some(match stats.undos {
+        Some(match stats.undos.max(more) {
             0 => format!("{what}; nothing more to undo"),
             more => format!("{what}; {more} more can be undone"),
         })

@@ -6,6 +6,7 @@ use super::files::Purpose;
 use super::interface::Ui;
 use super::model::Model;
 use super::playback;
+use super::undo::Outcome;
 use crate::base::{ParamValue, ParamValues, look, params};
 use crate::export::chart::Chart;
 use crate::modes::MODES;
@@ -50,17 +51,48 @@ impl Ui {
             Action::SelectScene(info, scene) => {
                 self.modes.select(info, config);
                 config.select_scene(scene);
+                // The scene begins, even if the mode was left with the same scene.
+                config.run += 1;
                 // A scene cannot run back beyond its start.
                 config.reverse = false;
             }
-            Action::Undo => {
+            // The last edit made the simulation unstable, even if settings have changed since.
+            Action::Undo if stats.undos > 0 && self.alerts.clear_blow_up() => {
                 self.alerts.undo.request(stats.undos);
-                let ends_blow_up = stats.undos > 0 && self.alerts.clear_blow_up();
-                return Some(if ends_blow_up { Action::UndoAndRun } else { action });
+                self.undo.remove_last_edit();
+                return Some(Action::UndoAndRun);
             }
+            Action::Undo | Action::Redo => return self.undo_or_redo(action, model),
             action => return Some(action),
         }
         None
+    }
+
+    /// Undoes or redoes a step of the history. Returns the action if the simulation must undo or redo an edit.
+    fn undo_or_redo(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let Model { config, look, stats, .. } = model;
+        let redoes = action == Action::Redo;
+        let verb = if redoes { "Redid" } else { "Undid" };
+        match self.undo.go(redoes, &mut self.modes, (config, look)) {
+            Some(Outcome::Changed { name, restarts }) => {
+                let note = if restarts { "; the scene starts again from its beginning" } else { "" };
+                self.alerts.say(format!("{verb} the change of {name}{note}"));
+                None
+            }
+            Some(Outcome::Edit(kind)) if redoes => {
+                self.alerts.say(format!("{verb} {}", kind.name()));
+                Some(action)
+            }
+            None if redoes => {
+                self.alerts.say("There is nothing to redo.");
+                None
+            }
+            // If the history is empty, the simulation answers.
+            Some(Outcome::Edit(_)) | None => {
+                self.alerts.undo.request(stats.undos);
+                Some(action)
+            }
+        }
     }
 
     /// Performs an action on settings, mouse tools, the brush or the selected body. Returns an action that other code must

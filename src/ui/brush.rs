@@ -41,7 +41,6 @@ impl Brush {
         let help = keys::hint(&Action::ToggleBrush);
         row(ui, "Brush", help, |ui, label| {
             labelled_checkbox(ui, out, "brush", ("Brush", label, help), &mut self.is_on);
-            tools::undo(ui, model.stats, out);
         });
         let texts = ("brush size", "Brush radius", "Half the width of the brush, in scene units.");
         ui.add_enabled_ui(self.is_on, |ui| {

@@ -1,15 +1,15 @@
 //! Command palette: a search field for all actions and settings.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use egui::text_edit::TextEditState;
 use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use super::action::{Action, Collector};
-use super::palette_entries::{Entry, found};
+use super::palette_entries::{Entry, Searched, found};
 use super::theme;
 use crate::base::BodyNames;
-use crate::engine::Config;
 use crate::modes::ModeInfo;
 use crate::scene::Scene;
 
@@ -31,21 +31,22 @@ struct Search {
     names: BodyNames,
     mode: &'static ModeInfo,
     start: Arc<Scene>,
+    recent: Vec<PathBuf>,
     /// The matching entries, best matches first.
     found: Vec<Entry>,
 }
 
 impl Search {
-    fn new(typed: &str, (config, names): (&Config, &BodyNames)) -> Self {
-        let found = found(typed, config, names);
+    fn new(typed: &str, searched @ (config, names, recent): Searched) -> Self {
+        let found = found(typed, searched);
         let (mode, start) = (config.mode.info(), config.start.clone());
-        Self { typed: typed.to_owned(), names: names.clone(), mode, start, found }
+        Self { typed: typed.to_owned(), names: names.clone(), mode, start, recent: recent.to_vec(), found }
     }
 
     /// Returns whether a new search for `typed` would find the same entries.
-    fn is_current(&self, typed: &str, (config, names): (&Config, &BodyNames)) -> bool {
+    fn is_current(&self, typed: &str, (config, names, recent): Searched) -> bool {
         let is_same_scene = self.mode == config.mode.info() && self.start == config.start;
-        self.typed == typed && self.names == *names && is_same_scene
+        self.typed == typed && self.names == *names && self.recent == recent && is_same_scene
     }
 }
 
@@ -81,7 +82,7 @@ impl CommandPalette {
     }
 
     /// Shows the command palette if it is open, and collects the action of the chosen entry.
-    pub(super) fn show(&mut self, ctx: &egui::Context, searched: (&Config, &BodyNames), out: &mut Collector) {
+    pub(super) fn show(&mut self, ctx: &egui::Context, searched: Searched, out: &mut Collector) {
         self.update(ctx, &out.actions);
         if !self.is_open {
             return;
@@ -128,7 +129,7 @@ impl CommandPalette {
     fn list(
         &mut self,
         ui: &mut egui::Ui,
-        searched: (&Config, &BodyNames),
+        searched: Searched,
         enter: bool,
         lines: isize,
     ) -> Option<Option<Entry>> {
@@ -190,21 +191,22 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Config;
     use crate::modes::MODES;
 
     #[test]
     fn a_search_is_repeated_only_when_it_would_find_something_else() {
         let names: BodyNames = (0..1000).map(|nth| format!("Star {nth}")).collect();
         let config = Config::new(MODES[0]);
-        let search = Search::new("star", (&config, &names));
+        let search = Search::new("star", (&config, &names, &[]));
         assert!(search.found.len() > 50);
         // Changing a number in the panel changes no entry.
         let paused = Config { running: false, seed: 7, ..config.clone() };
-        assert!(search.is_current("star", (&paused, &names.clone())));
-        assert!(!search.is_current("sta", (&config, &names)));
-        assert!(!search.is_current("star", (&config, &BodyNames::default())));
-        assert!(!search.is_current("star", (&Config::new(MODES[1]), &names)));
+        assert!(search.is_current("star", (&paused, &names.clone(), &[])));
+        assert!(!search.is_current("sta", (&config, &names, &[])));
+        assert!(!search.is_current("star", (&config, &BodyNames::default(), &[])));
+        assert!(!search.is_current("star", (&Config::new(MODES[1]), &names, &[])));
         let other = Config { start: MODES[0].scenes[1].clone(), ..config };
-        assert!(!search.is_current("star", (&other, &names)));
+        assert!(!search.is_current("star", (&other, &names, &[])));
     }
 }

@@ -8,6 +8,7 @@ use egui_file_dialog::{DialogState, FileDialog};
 
 use super::action::{Action, Collector};
 use super::theme;
+use crate::base::Plain;
 use crate::engine::snapshot;
 use crate::scene::{file, tipsy};
 
@@ -32,6 +33,11 @@ pub const OPENED: [(&str, &[&str]); 5] = [
 /// Name of the file filter that shows all file types in [`OPENED`].
 const ALL: &str = "All supported files";
 
+/// Maximum number of recent files.
+const MOST_RECENT: usize = 8;
+/// Maximum number of characters of a file's name that a menu shows.
+const MOST_NAME: usize = 60;
+
 /// Horizontal gap between widgets, in points, that the file dialog's layout assumes.
 const FIELD_GAP: f32 = 8.0;
 
@@ -41,6 +47,8 @@ pub struct Files {
     open: Option<(Purpose, FileDialog)>,
     /// Folder in which file dialogs open: the one that contains the last chosen file.
     pub folder: Option<PathBuf>,
+    /// Scenes and snapshots that were opened or saved recently, newest first.
+    pub recent: Vec<PathBuf>,
 }
 
 impl Files {
@@ -76,6 +84,25 @@ impl Files {
             Purpose::SaveScene => save(dialog, "Save scene", name, file::EXTENSION),
         };
         self.open = Some((purpose, dialog));
+    }
+
+    /// Adds a file that was opened or saved to the recent files, or moves it to the front of them.
+    pub fn remember(&mut self, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if path.to_str().is_none() {
+            // The settings file can contain only text.
+            return;
+        }
+        self.forget(&path);
+        self.recent.insert(0, path);
+        self.recent.truncate(MOST_RECENT);
+    }
+
+    /// Removes a file from the recent files. Returns whether it was one of them.
+    pub fn forget(&mut self, path: &Path) -> bool {
+        let count = self.recent.len();
+        self.recent.retain(|recent| recent != path);
+        self.recent.len() < count
     }
 
     /// Returns whether a file dialog is open. An open file dialog receives all keys.
@@ -114,6 +141,11 @@ impl Files {
     }
 }
 
+/// Returns the name of the file `path` for display.
+pub(super) fn name_of(path: &Path) -> String {
+    Plain(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy(), MOST_NAME).to_string()
+}
+
 /// Shows a hint while a file is dragged over the window.
 fn show_drop_hint(ctx: &egui::Context) {
     if ctx.input(|input| input.raw.hovered_files.is_empty()) {
@@ -144,4 +176,24 @@ fn filter(dialog: FileDialog, name: &str, extensions: Vec<&'static str>) -> File
         extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
     };
     dialog.add_file_filter(name, Arc::new(fits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_files_are_remembered_once_each() {
+        let mut files = Files::default();
+        for name in 0..10 {
+            files.remember(Path::new(&format!("/a/{name}.toml")));
+        }
+        files.remember(Path::new("/a/5.toml"));
+        let names: Vec<_> = files.recent.iter().map(|path| name_of(path)).collect();
+        assert_eq!(names.join(" "), "5.toml 9.toml 8.toml 7.toml 6.toml 4.toml 3.toml 2.toml");
+        assert!(files.forget(Path::new("/a/9.toml")) && !files.forget(Path::new("/a/9.toml")));
+        assert_eq!(files.recent.len(), 7);
+        files.remember(Path::new("relative.toml"));
+        assert!(files.recent[0].is_absolute(), "it is found from another folder too");
+    }
 }

@@ -16,7 +16,9 @@ use super::keys::Keyboard;
 use super::labels::Labels;
 use super::mode_memory::ModeMemory;
 use super::model::Model;
+use super::panel::Shown;
 use super::plots::Plots;
+use super::undo::UndoHistory;
 use super::{body_card, help, jump, overlay, panel, scale_bar, theme, tools};
 use crate::base::Look;
 
@@ -60,6 +62,8 @@ pub struct Ui {
     pub plots: Plots,
     /// The file dialog.
     pub files: Files,
+    /// Changes and edits that can be undone.
+    pub undo: UndoHistory,
     /// Folder whose kernel files are watched for changes, if any.
     pub kernels: Option<PathBuf>,
     pub(super) fold: overlay::Fold,
@@ -89,9 +93,10 @@ impl Ui {
 
     /// Shows one frame of the user interface, and handles the keyboard shortcuts.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        self.alerts.update(model.stats);
+        self.alerts.update(model.stats, self.undo.len());
+        self.undo.begin_frame(ctx, (model.config, model.look), model.stats);
         let mut out = self.pressed_actions(ctx);
-        self.palette.show(ctx, (model.config, &model.stats.names), &mut out);
+        self.palette.show(ctx, (model.config, &model.stats.names, &self.files.recent), &mut out);
         if let Some(key) = self.jump.take() {
             jump::start(ctx, key);
         }
@@ -116,6 +121,7 @@ impl Ui {
             true => model.tools.follows = false,
             false => model.look.follow &= !model.tools.follows,
         }
+        self.undo.record(model.config, model.look);
         Output {
             actions,
             controls: out.controls.unwrap_or_default(),
@@ -141,8 +147,9 @@ impl Ui {
         if !self.panel {
             return panel::show_hidden(ctx, out);
         }
-        let Self { brush, export, measurement, kernels, .. } = self;
-        panel::show(ctx, model, (brush, export), (measurement, kernels.as_deref()), out);
+        let Self { brush, export, measurement, kernels, undo, files, .. } = self;
+        let shown = Shown { measurement, kernels: kernels.as_deref(), undo, recent: &files.recent };
+        panel::show(ctx, model, (brush, export), &shown, out);
     }
 
     /// Shows what belongs to the picture of a presentation: names, orbits and the scale bar. Hides the pointer.

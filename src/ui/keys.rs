@@ -61,7 +61,16 @@ pub static CONTROLS: &[Control] = &[
     keys(Action::ToggleBrush, &[plain(Key::B)], "Turn the obstacle brush on or off"),
     keys(Action::ToggleTool(Tool::Launch), &[plain(Key::L)], "Select or deselect the launch tool"),
     keys(Action::ToggleTool(Tool::Attract), &[plain(Key::A)], "Select or deselect the attract tool"),
-    keys(Action::Undo, &[with_ctrl(Key::Z)], "Undo the last edit, and go back to the time of the edit"),
+    keys(
+        Action::Undo,
+        &[with_ctrl(Key::Z)],
+        "Undo the last change or edit; an edit is undone with the time since",
+    ),
+    keys(
+        Action::Redo,
+        &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z), with_ctrl(Key::Y)],
+        "Redo the change or edit that was undone last",
+    ),
     keys(Action::DeleteBody, &[plain(Key::Delete)], "Delete the selected body"),
     keys(Action::TogglePlots, &[plain(Key::P)], "Show or hide the plots"),
     keys(Action::TogglePanel, &[plain(Key::H)], "Show or hide the panel"),
@@ -214,7 +223,8 @@ fn action(event: &Event, typing: bool) -> Option<Action> {
     let &Event::Key { key, pressed: true, modifiers, .. } = event else { return None };
     let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.action.clone();
     let action = numbered(key, &modifiers).or_else(in_table)?;
-    // A text field handles characters and Ctrl+Z itself.
-    let is_text = (!modifiers.command && !(Key::F1..=Key::F12).contains(&key)) || action == Action::Undo;
+    // A text field handles characters, undo and redo itself.
+    let is_text = (!modifiers.command && !(Key::F1..=Key::F12).contains(&key))
+        || [Action::Undo, Action::Redo].contains(&action);
     (!(typing && is_text)).then_some(action)
 }

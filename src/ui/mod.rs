@@ -42,6 +42,7 @@ mod swatches;
 mod theme;
 mod toasts;
 mod tools;
+mod undo;
 mod warnings;
 mod widgets;
 

@@ -31,9 +31,9 @@ impl ModeMemory {
     /// `devices`.
     pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select(next.mode.info(), config);
-        let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;
+        let Config { running, free_run, ref tuned, ref devices, steps_per_frame, run, .. } = *config;
         let (tuned, devices) = (tuned.clone(), devices.clone());
-        *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
+        *config = Config { running, free_run, tuned, devices, steps_per_frame, run, ..next };
     }
 
     /// Restores the saved settings after the simulation has rejected a mode switch to `wanted` and kept `in_force`.

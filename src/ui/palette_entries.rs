@@ -1,9 +1,11 @@
 //! Entries of the command palette, and how typed words find them.
 
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use super::action::Action;
 use super::export;
+use super::files::name_of;
 use super::keys::CONTROLS;
 use crate::base::{BodyNames, Info, Look, Opt, Params, Scale, Visitor};
 use crate::engine::{Config, Study};
@@ -29,6 +31,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("quit", "exit close leave"),
     ("plots", "graph chart diagram export"),
     ("undo", "back revert"),
+    ("copy as command line", "share export clipboard shell"),
+    ("paste settings", "import clipboard apply"),
     ("delete", "remove kill"),
     ("brush", "draw wall erase"),
     ("fastest", "tune benchmark"),
@@ -49,7 +53,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// Command palette entries for actions without a shortcut: pairs of the entry's text and the action.
-const COMMANDS: [(&str, Action); 13] = [
+const COMMANDS: [(&str, Action); 15] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     (
         "Edit kernels: copy their source code to a folder, and run each change when you save it",
@@ -58,6 +62,14 @@ const COMMANDS: [(&str, Action); 13] = [
     ("Use the built-in kernels again", Action::UseBuiltInKernels),
     ("Cancel the film", Action::CancelFilm),
     ("Reset all parameters to the scene's defaults", Action::ResetParameters),
+    (
+        "Copy as command line: a shell command that opens this scene with these settings",
+        Action::CopyCommandLine,
+    ),
+    (
+        "Paste settings: apply the command line, or lines such as dt=0.01, in the clipboard",
+        Action::PasteSettings,
+    ),
     ("Follow the selected body, or stop following", Action::FollowBody),
     ("Save the plots as CSV", Action::SavePlots),
     ("Variant auto: let the program choose the kernel variant", Action::SelectVariant(None)),
@@ -107,13 +119,25 @@ impl Entry {
     }
 }
 
+/// What the command palette searches besides its fixed entries: the configuration, the names of the bodies, and the
+/// recent files.
+pub(super) type Searched<'a> = (&'a Config, &'a BodyNames, &'a [PathBuf]);
+
 /// Returns the command palette entries that match all words of `typed`, best matches first.
-pub(super) fn found(typed: &str, config: &Config, names: &BodyNames) -> Vec<Entry> {
+pub(super) fn found(typed: &str, (config, names, recent): Searched) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
-    let entries = entries(config).chain(followed(&typed, names));
+    let entries =
+        entries(config).chain(recent.iter().map(|path| opened(path))).chain(followed(&typed, names));
     let mut found: Vec<_> = entries.filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Returns the entry that opens the recent file `path`.
+fn opened(path: &Path) -> Entry {
+    let also = path.display().to_string();
+    let text = format!("Open recent: {}", name_of(path));
+    Entry { also, ..Entry::new(text, Action::OpenFile(path.to_owned())) }
 }
 
 /// Returns an entry for each named body whose name contains a word of `typed`, up to [`MOST_NAMES`] bodies. Returns no entries

@@ -1,19 +1,24 @@
 //! The settings panel at the left of the window: one section for each group of settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use egui::{Button, DragValue, RichText, vec2};
+use egui::{Button, DragValue, RichText, WidgetInfo, WidgetType, vec2};
 
 use super::action::{Action, Collector};
 use super::brush::Brush;
 use super::chart_window::Measurement;
 use super::export::Export;
+use super::files::name_of;
 use super::model::Model;
 use super::numbers::auto_number;
-use super::widgets::{Chip, checkbox, chips, note, row, section, shortcut_button, with_help};
+use super::undo::UndoHistory;
+use super::widgets::{
+    Chip, button, checkbox, chips, enabled_button, note, row, section, shortcut_button, with_help,
+};
 use super::{appearance, heaviest, jump, kernel_section, keys, parameters, playback, theme};
 use crate::engine::Config;
 use crate::modes::MODES;
+use crate::session::Stats;
 
 /// Height of the panel, in points, below which the section "Run" scrolls with the others.
 const LOW: f32 = 400.0;
@@ -24,12 +29,22 @@ const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// Shows the panel with all its sections. `kernels` is the watched folder of edited kernels, if any.
+/// What the panel shows besides the model.
+pub(super) struct Shown<'a> {
+    pub measurement: &'a Measurement,
+    /// The watched folder of edited kernels, if any.
+    pub kernels: Option<&'a Path>,
+    pub undo: &'a UndoHistory,
+    /// Files that were opened or saved recently, newest first.
+    pub recent: &'a [PathBuf],
+}
+
+/// Shows the panel with all its sections.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &mut Model,
     (brush, export): (&mut Brush, &mut Export),
-    (measurement, kernels): (&Measurement, Option<&Path>),
+    shown: &Shown,
     out: &mut Collector,
 ) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
@@ -51,11 +66,11 @@ pub(super) fn show(
             if scrolls_run {
                 playback::show(ui, model, is_filming, out);
             }
-            scene(ui, model, out);
+            scene(ui, model, shown, out);
             brush.show_rows(ui, model, out);
             parameters::show(ui, model.config, out);
             appearance::show(ui, model, out);
-            kernel_section::show(ui, model, (measurement, kernels), out);
+            kernel_section::show(ui, model, (shown.measurement, shown.kernels), out);
             devices(ui, model, out);
             export.show(ui, out);
         });
@@ -80,14 +95,28 @@ pub(super) fn show_hidden(ctx: &egui::Context, out: &mut Collector) {
         .show(ctx, |ui| shortcut_button(ui, out, ("show", "☰ Panel"), Action::TogglePanel));
 }
 
-fn scene(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
-    section(ui, "Scene", |_| {});
+fn scene(ui: &mut egui::Ui, model: &mut Model, shown: &Shown, out: &mut Collector) {
+    section(ui, "Scene", |ui| undo(ui, (shown.undo, model.stats), out));
     mode(ui, model.config, out);
     scenes(ui, model.config, out);
     bodies(ui, model, out);
     seed(ui, model.config, out);
-    files(ui, out);
+    files(ui, shown.recent, out);
     heaviest::show(ui, model, out);
+}
+
+/// Shows the buttons *Undo* and *Redo*, from right to left.
+fn undo(ui: &mut egui::Ui, (history, stats): (&UndoHistory, &Stats), out: &mut Collector) {
+    for (key, text, action) in [("redo", "Redo", Action::Redo), ("undo", "Undo", Action::Undo)] {
+        let redoes = action == Action::Redo;
+        // The history learns of an edit with the next frame of the simulation.
+        let is_possible = history.next(redoes).is_some() || (!redoes && stats.undos > 0);
+        let hint = keys::hint(&action);
+        let help = history.next(redoes).map_or_else(|| hint.to_owned(), |name| format!("{hint}: {name}"));
+        if enabled_button(ui, out, (key, text, &help), is_possible) {
+            out.actions.push(action);
+        }
+    }
 }
 
 fn mode(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
@@ -111,12 +140,38 @@ fn scenes(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
     note(ui, &config.start.summary);
 }
 
-fn files(ui: &mut egui::Ui, out: &mut Collector) {
+fn files(ui: &mut egui::Ui, recent: &[PathBuf], out: &mut Collector) {
     ui.horizontal(|ui| {
+        // Narrow gaps, so that the buttons fit in one row.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         shortcut_button(ui, out, ("open", "Open…"), Action::Open);
+        let menu = ui.menu_button("⏷", |ui| more_files(ui, recent, out)).response;
+        let enabled = menu.enabled();
+        // A screen reader cannot read the symbol.
+        menu.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, "More"));
+        out.record(
+            "more files",
+            &menu.on_hover_text("Open a recent file, or copy and paste the settings as text"),
+        );
         shortcut_button(ui, out, ("save snapshot", "Save snapshot…"), Action::SaveSnapshot);
         shortcut_button(ui, out, ("save scene", "Save scene…"), Action::SaveScene);
     });
+}
+
+/// Shows the menu of recent files, and the commands that copy and paste the settings.
+fn more_files(ui: &mut egui::Ui, recent: &[PathBuf], out: &mut Collector) {
+    for (nth, path) in recent.iter().enumerate() {
+        let help = format!("Open {}", path.display());
+        button(ui, out, (&format!("recent {nth}"), &name_of(path), &help), Action::OpenFile(path.clone()));
+    }
+    if !recent.is_empty() {
+        ui.separator();
+    }
+    let help = "Copy a shell command that opens this scene with these settings";
+    button(ui, out, ("copy command line", "Copy as command line", help), Action::CopyCommandLine);
+    let help = "Apply the settings in the clipboard: a command line, or lines such as dt=0.01";
+    button(ui, out, ("paste settings", "Paste settings", help), Action::PasteSettings);
 }
 
 fn bodies(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {

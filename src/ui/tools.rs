@@ -1,16 +1,13 @@
 //! Mouse tools: toolbar at the upper left of the picture, and markers over the picture.
 
-use egui::{
-    Align, Button, Color32, CursorIcon, Label, LayerId, Layout, Painter, Pos2, Rect, Stroke, pos2, vec2,
-};
+use egui::{Color32, CursorIcon, Label, LayerId, Painter, Pos2, Rect, Stroke, pos2, vec2};
 
 use super::action::{Action, Collector, Tool};
 use super::model::{Markers, Model, ToolSettings};
 use super::numbers::slider_row;
-use super::widgets::{Chip, chips, small, with_help};
+use super::widgets::{Chip, chips, small};
 use super::{keys, theme};
 use crate::base::Scale;
-use crate::session::Stats;
 
 /// Preferred width of the toolbar, in points.
 const WIDTH: f32 = 316.0;
@@ -44,26 +41,15 @@ pub(super) fn show(
         theme::veil(ui).inner_margin(PADDING).show(ui, |ui| {
             ui.set_width(outer - 2.0 * PADDING);
             let is_paused = !model.config.running && !is_filming;
-            choice(ui, model, out);
+            choice(ui, model.tools, out);
             settings(ui, model.tools, is_paused, out);
         });
     });
     Some(shown.response.rect)
 }
 
-/// Shows the button that undoes the last manual edit.
-pub(super) fn undo(ui: &mut egui::Ui, stats: &Stats, out: &mut Collector) {
-    let undo = ui.add_enabled(stats.undos > 0, Button::new("Undo"));
-    let help = match stats.last_edit {
-        Some(kind) => format!("{}: {}", keys::hint(&Action::Undo), kind.name()),
-        None => keys::hint(&Action::Undo).to_owned(),
-    };
-    out.button("undo", &with_help(undo, &help), Action::Undo);
-}
-
-/// Shows a button for each mouse tool, and the Undo button.
-fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
-    let Model { tools, stats, .. } = model;
+/// Shows a button for each mouse tool.
+fn choice(ui: &mut egui::Ui, tools: &mut ToolSettings, out: &mut Collector) {
     let all = [
         (Tool::Look, "look", "Drag to rotate the view, click to select a body"),
         (Tool::Launch, "launch", keys::hint(&Action::ToggleTool(Tool::Launch))),
@@ -78,7 +64,6 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         if let Some(clicked) = chips(ui, out, ("mouse", "Mouse"), all.iter().map(chip)) {
             tools.tool = all[clicked].0;
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| undo(ui, stats, out));
     });
 }
 

@@ -62,7 +62,8 @@ impl Light {
         };
         let (width, height) = image.size.into();
         if self.image.as_ref().is_none_or(|texture| texture.dimensions() != (width, height)) {
-            self.image = Some(texture(&self.context, UncompressedFloatFormat::F16F16F16F16, (width, height))?);
+            self.image =
+                Some(texture(&self.context, UncompressedFloatFormat::F16F16F16F16, (width, height))?);
         }
         if let Some(texture) = &self.image {
             let data = bytemuck::cast_slice::<[f16; 4], u16>(image.pixels()).into();
@@ -111,7 +112,10 @@ pub(super) struct Over<'a> {
 impl Over<'_> {
     /// Returns the second of two programs and its parameters if sprites are drawn over a picture. Otherwise returns the first
     /// one, which adds light.
-    pub(super) fn choose<'a>(over: Option<&Self>, [light, direct]: &'a [Program; 2]) -> (&'a Program, DrawParameters<'a>) {
+    pub(super) fn choose<'a>(
+        over: Option<&Self>,
+        [light, direct]: &'a [Program; 2],
+    ) -> (&'a Program, DrawParameters<'a>) {
         match over {
             None => (light, DrawParameters { blend: ADD, ..DrawParameters::default() }),
             Some(Self { area, .. }) => {

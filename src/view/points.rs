@@ -66,7 +66,8 @@ impl Glow {
         over: Option<&Over>,
     ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
-        let (width, height) = over.map_or(surface.get_dimensions(), |over| (over.area.width, over.area.height));
+        let (width, height) =
+            over.map_or(surface.get_dimensions(), |over| (over.area.width, over.area.height));
         let Sprites { mass_scale, size, size_limits, distance, light, depth_cue } =
             self.sprites(height, (camera, look));
         let uniforms = uniform! {

@@ -8,7 +8,9 @@ use glium::{Rect, Surface};
 
 use super::camera::Camera;
 use super::opengl::{is_software, scale};
-use super::{bloom, cells, cloud, exposure, field, grid, light, paper, points, spheres, stars, streaks, target, trails};
+use super::{
+    bloom, cells, cloud, exposure, field, grid, light, paper, points, spheres, stars, streaks, target, trails,
+};
 use crate::base::look::{self, Theme};
 use crate::base::{LightRequest, Look, Points, Result, Shape, Sprites};
 
@@ -123,7 +125,8 @@ impl View {
             Shape::Spheres { planet } => self.spheres.measure(&points.positions, planet),
         }
         self.field.upload(&points.image, alike)?;
-        let stride = points.light.as_ref().map_or(1, |_| points.positions.len().div_ceil(self.limits().sprites));
+        let stride =
+            points.light.as_ref().map_or(1, |_| points.positions.len().div_ceil(self.limits().sprites));
         self.light.upload(points.light.as_ref())?;
         self.cloud.upload(points, stride.max(1), (value_range, alike))?;
         if !is_same_kind {
@@ -142,9 +145,13 @@ impl View {
         let [width, height] = light::image_size(size, limits.pixels);
         let share = height as f32 / size[1] as f32;
         let sprites = self.glow.sprites(size[1], (camera, &self.look));
+        // The bodies that are drawn as sprites besides have their light from there.
+        let bodies = self.glow.count();
+        let others = 1.0 - limits.sprites as f32 / bodies as f32;
         let sprites = Sprites {
             size: sprites.size * share,
             size_limits: sprites.size_limits.map(|limit| limit * share),
+            light: sprites.light * others,
             ..sprites
         };
         // The colour range moves a little with each frame. Small moves do not show.
@@ -204,7 +211,8 @@ impl View {
         if self.drawn.as_ref() != Some(&wanted) {
             self.drawn = None;
             let picture = wanted.1;
-            let size = if self.is_enlarged() { light::image_size(picture, self.limits().pixels) } else { picture };
+            let size =
+                if self.is_enlarged() { light::image_size(picture, self.limits().pixels) } else { picture };
             self.target.resize(size, picture)?;
             self.collect_light(camera)?;
             self.drawn = Some(wanted);
@@ -218,7 +226,12 @@ impl View {
     }
 
     /// Paints the collected light, the field, the grid and the tree cells into `area`, but not into `hidden`.
-    fn paint(&self, surface: &mut impl Surface, camera: &Camera, (area, hidden): (Rect, Option<Rect>)) -> Result<()> {
+    fn paint(
+        &self,
+        surface: &mut impl Surface,
+        camera: &Camera,
+        (area, hidden): (Rect, Option<Rect>),
+    ) -> Result<()> {
         let over = match self.shape {
             Shape::Tracers { half } if self.field.texture.is_some() => {
                 self.field.draw(surface, area, (&self.cloud, camera, half))?;

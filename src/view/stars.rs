@@ -20,7 +20,7 @@ const COUNT: usize = 3000;
 /// Brightness of the brightest star when the look's `stars` setting is 1.
 const BRIGHTEST: f32 = 6.0;
 /// Light of the brightest part of the band when the look's `stars` setting is 1.
-const BAND: f32 = 0.12;
+const BAND: f32 = 0.35;
 /// Axis of the great circle along which the band lies. Most scenes open with a part of the band in view.
 const AXIS: Vec3 = Vec3::new(0.30, 0.62, 0.72);
 /// Half the width of the band, in radians.
@@ -106,7 +106,13 @@ impl Stars {
     }
 
     /// Draws the stars over a picture.
-    pub(super) fn draw_over(&self, surface: &mut impl Surface, camera: &Camera, sky: Sky, over: (&Over, f32)) -> Result<()> {
+    pub(super) fn draw_over(
+        &self,
+        surface: &mut impl Surface,
+        camera: &Camera,
+        sky: Sky,
+        over: (&Over, f32),
+    ) -> Result<()> {
         self.draw_stars(surface, camera, sky, Some(over))
     }
 
@@ -133,7 +139,8 @@ impl Stars {
         over: Option<(&Over, f32)>,
     ) -> Result<()> {
         let (over, stops) = (over.map(|(over, _)| over), over.map_or(0.0, |(_, stops)| stops));
-        let (width, height) = over.map_or(surface.get_dimensions(), |over| (over.area.width, over.area.height));
+        let (width, height) =
+            over.map_or(surface.get_dimensions(), |over| (over.area.width, over.area.height));
         let uniforms = uniform! {
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             brightness: sky.brightness * BRIGHTEST,
@@ -188,7 +195,10 @@ fn band() -> (Vec<Star>, Vec<u16>) {
         let dust = 1.0 - 0.75 * lane * (1.6 * noise(direction * 11.0 + Vec3::splat(9.0))).min(1.0);
         // The light ends smoothly at both edges of the band.
         let edge = (1.0 - (height / HALF_WIDTH).powi(2)).max(0.0);
-        points.push(Star { direction: direction.into(), star: [glow * clouds * dust * edge, 0.35 + 0.6 * bulge] });
+        points.push(Star {
+            direction: direction.into(),
+            star: [glow * clouds * dust * edge, 0.35 + 0.6 * bulge],
+        });
     }
     let at = |i: u16, j: u16| i % along * across + j;
     let square = |i: u16, j: u16| {
@@ -206,7 +216,8 @@ fn noise(at: Vec3) -> f32 {
         let share = share * share * (Vec3::splat(3.0) - 2.0 * share);
         let corner = |x: f32, y: f32, z: f32| {
             let [x, y, z] = (cell + Vec3::new(x, y, z)).to_array().map(|c| c as i32 as u32);
-            let mut hash = x.wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b) ^ z.wrapping_mul(0xc2b2_ae35);
+            let mut hash =
+                x.wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b) ^ z.wrapping_mul(0xc2b2_ae35);
             hash = (hash ^ (hash >> 15)).wrapping_mul(0x2c1b_3c6d);
             hash = (hash ^ (hash >> 12)).wrapping_mul(0x297a_2d39);
             ((hash ^ (hash >> 15)) >> 8) as f32 / (1 << 24) as f32

@@ -190,6 +190,37 @@ fn asteroids_are_judged_by_the_sizes_that_they_have() {
 }
 
 #[test]
+fn what_was_undone_is_redone_until_something_else_is_edited() {
+    for config in configs(64) {
+        let mut engine = engine(config);
+        let mut states = vec![engine.bodies().unwrap()];
+        for edit in changes() {
+            engine.edit(&edit).unwrap();
+            engine.run(2, |_| ()).unwrap();
+            states.push(engine.bodies().unwrap());
+        }
+        let (count, steps) = (changes().len(), engine.clock().0);
+        assert_eq!((engine.edits(), engine.redo().unwrap()), (count as u64, false));
+        while engine.undo().unwrap() {}
+        assert_eq!(engine.undos(), 0);
+        for undos in 1..=count {
+            assert!(engine.redo().unwrap());
+            assert_eq!((engine.undos(), engine.edits()), (undos, count as u64));
+        }
+        assert!(!engine.redo().unwrap());
+        assert_eq!(engine.clock().0, steps, "time went forwards again");
+        assert!(engine.bodies().unwrap() == *states.last().unwrap(), "as it was before undoing");
+        engine.undo().unwrap();
+        engine.edit(&changes()[0]).unwrap();
+        assert_eq!((engine.redo().unwrap(), engine.undos()), (false, count));
+        // Another scene has nothing to redo.
+        engine.undo().unwrap();
+        engine.restart().unwrap();
+        assert!(!engine.redo().unwrap());
+    }
+}
+
+#[test]
 fn bodies_without_mass_are_rebuilt_edited_and_undone() {
     let mut bodies = engine(some(200)).bodies().unwrap();
     bodies.positions[3][3] = 0.0;
@@ -436,6 +467,12 @@ fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
     let back = watched.frame_where(|frame| frame.stats.undos == 0);
     assert_eq!(back.stats.step, 0);
     assert_eq!(&back.points.positions[..], &before.points.positions[..]);
+    watched.session.send(Command::Redo);
+    let again = watched.frame_where(|frame| frame.stats.undos == 1);
+    assert_eq!((again.stats.step, again.stats.edits), (100, 1));
+    assert_eq!(&again.points.positions[..], &pulled.points.positions[..]);
+    watched.session.send(Command::Redo);
+    assert!(matches!(watched.notice(), Notice::Message("There is nothing to redo.")));
 }
 
 fn pull(strength: f32) -> Command {

@@ -220,7 +220,7 @@ fn mercury_keeps_its_orbit() {
     fs::write(&path, text).unwrap();
     let (bodies, names) = csv::load(&path).unwrap();
     let start = bodies.positions[1];
-    let mut config = Config::of_bodies(gravity(), "mercury.csv", bodies, names);
+    let mut config = Config::of_bodies(gravity(), "mercury.csv".as_ref(), bodies, names);
     assert_eq!(config.start.names.to_list(), ["Sun", "Mercury"]);
     let after_a_turn = |config: &Config| {
         let mut engine = engine(config.clone());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::window::{Display, PICTURE, until};
+use crate::support::window::{Display, PICTURE, Report, Viewer, until};
 use gravitile::base::state::State;
 use gravitile::engine::snapshot::Snapshot;
 
@@ -245,4 +245,96 @@ fn a_scene_brings_its_look_and_the_user_wins() {
         assert!(saved.contains(line), "{line} in {saved}");
     }
     assert!(!saved.contains("grid"), "off by default: {saved}");
+}
+
+/// Runs the entry of the command palette that `words` find.
+fn choose(viewer: &Viewer, words: &str) {
+    // `act` splits text at spaces, so each word is typed by itself.
+    let typed: Vec<_> = words.split(' ').map(|word| format!("type --args 1 {word}")).collect();
+    let typed = typed.join(" key space ");
+    viewer.act(&format!("key ctrl+p frame {typed} frame key Return frame frame"));
+}
+
+/// Recent files are kept for the next start. One that is gone is reported, and leaves the list.
+#[test]
+fn recent_files_are_kept_and_one_that_is_gone_leaves_the_list() {
+    let display = Display::open();
+    let settings = display.folder().join("gravitile").join("settings.toml");
+    let saved = display.folder().join("plummer.toml");
+    let viewer = display.view("--scene plummer --bodies 300 --paused");
+    viewer.dialog("ctrl+shift+s", "Return");
+    until("it is saved", || saved.is_file().then_some(()));
+    viewer.quit();
+    let listed = || fs::read_to_string(&settings).unwrap().contains("plummer.toml");
+    assert!(listed());
+
+    let viewer = display.view("--scene cube --bodies 300 --paused");
+    viewer.alters("the recent file is opened", PICTURE, || choose(&viewer, "open recent plummer"));
+    viewer.alters("opening is undone", PICTURE, || viewer.key("ctrl+z"));
+    viewer.alters("opening is redone", PICTURE, || viewer.key("ctrl+y"));
+    let report = viewer.quit();
+    assert_eq!((&report.config["start"], report.controls.contains_key("close")), (&"plummer".into(), false));
+    let starts = report.events.iter().filter(|event| event.what.starts_with("start="));
+    assert_eq!(
+        starts.map(|event| event.what.as_str()).collect::<Vec<_>>(),
+        ["start=plummer", "start=cube", "start=plummer"]
+    );
+    assert!(listed());
+
+    fs::remove_file(&saved).unwrap();
+    let viewer = display.view("--scene cube --bodies 300 --paused");
+    choose(&viewer, "open recent plummer");
+    let report = viewer.quit();
+    assert_eq!((&report.config["start"], report.controls.contains_key("close")), (&"cube".into(), true));
+    assert!(!listed());
+}
+
+/// What is copied as a command line is pasted into the same window: the settings are as they were when they were copied.
+#[test]
+fn settings_are_copied_pasted_undone_and_redone() {
+    let display = Display::open();
+    let viewer =
+        display.view("--scene plummer --bodies 300 --paused --clean --set eps=0.125 --look trails=9");
+    choose(&viewer, "copy as command");
+    choose(&viewer, "palette magma");
+    choose(&viewer, "parameter softening");
+    viewer.act("type --args 1 0.25 key Return frame key Escape frame");
+    choose(&viewer, "scene figure-eight");
+    choose(&viewer, "paste settings");
+    viewer.key("ctrl+z");
+    viewer.key("ctrl+z");
+    viewer.key("ctrl+y");
+    viewer.key("ctrl+y");
+    let report = viewer.quit();
+    let told = |what: &str| report.events.iter().filter(|event| event.what == what).count();
+    assert_eq!((told("start=figure-eight"), told("start=plummer")), (3, 3), "{:#?}", report.events);
+    assert_eq!((&report.config["start"], &report.config["bodies"]), (&"plummer".into(), &300.into()));
+    let eps = report.config["params"]["eps"].as_f64().unwrap();
+    assert!((eps - 0.125).abs() < 1e-6 && report.look["trails"] == 9.0, "{eps} {:?}", report.look);
+    assert!(report.look["palette"] != "magma" && !report.controls.contains_key("close"));
+}
+
+/// A chosen scene begins, even if it is the one that runs, or one that its mode was left with.
+#[test]
+fn a_chosen_scene_begins() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --clean");
+    viewer.runs();
+    viewer.key("space");
+    choose(&viewer, "scene plummer");
+    let step = |report: Report| report.stats["step"].as_u64().unwrap();
+    let report = viewer.quit();
+    assert_eq!(report.stats["generation"], 2, "{:#?}", report.events);
+    assert_eq!(step(report), 0);
+
+    let viewer = display.view("--scene plummer --bodies 300 --clean");
+    viewer.runs();
+    viewer.key("space");
+    for entry in ["mode asteroids", "scene plummer"] {
+        viewer.alters(entry, PICTURE, || choose(&viewer, entry));
+    }
+    viewer.still(PICTURE);
+    let report = viewer.quit();
+    assert_eq!((&report.config["start"], &report.stats["mode"]), (&"plummer".into(), &"gravity".into()));
+    assert_eq!(step(report), 0);
 }

@@ -5,7 +5,8 @@ use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, PotentialPass, Setup, Solver, TreePass, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::{
-    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, LightRequest, Points, Result, Shape, State,
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, LightRequest, Points, Result,
+    Shape, State,
 };
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
 use crate::modes::carried::list;

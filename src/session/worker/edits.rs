@@ -1,7 +1,8 @@
-//! Carries out manual edits of bodies and obstacles, and undo.
+//! Carries out manual edits of bodies and obstacles, undo and redo.
 
 use super::thread::Worker;
 use crate::base::{Attractor, ChangeEffect, Edit, EditKind, Error, Result, Stroke};
+use crate::engine::Engine;
 use crate::session::messages::Notice;
 
 impl Worker {
@@ -19,11 +20,17 @@ impl Worker {
         Ok(())
     }
 
-    pub(super) fn undo(&mut self) -> Result<()> {
+    /// Restores another state with `restore`, which undoes or redoes an edit. If there is no such edit, sends the message
+    /// `nothing`.
+    pub(super) fn undo_or_redo(
+        &mut self,
+        restore: fn(&mut Engine) -> Result<bool>,
+        nothing: &'static str,
+    ) -> Result<()> {
         if !self.settle()? {
             return Ok(());
         }
-        match self.engine.undo() {
+        match restore(&mut self.engine) {
             Ok(true) => {
                 self.edits.reset();
                 self.stepper.stop();
@@ -31,7 +38,7 @@ impl Worker {
                 self.publisher.history.go_back(mode, step);
                 self.conclude_edit(Ok(()));
             }
-            Ok(false) => self.notifier.send(Notice::Message("There is nothing to undo.")),
+            Ok(false) => self.notifier.send(Notice::Message(nothing)),
             Err(error) => self.conclude_edit(Err(error)),
         }
         Ok(())

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::thread::Worker;
 use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
-use crate::engine::Config;
 use crate::engine::snapshot::Carried;
+use crate::engine::{Config, Engine};
 use crate::session::messages::{Command, Notice, ReplacedKernels};
 
 impl Worker {
@@ -27,7 +27,8 @@ impl Worker {
             Command::Select(body) => (self.edits.selected, self.publisher.is_stale) = (body, true),
             Command::Edit(edit) => self.edit(edit)?,
             Command::Attract(attractor) => self.set_attractor(attractor)?,
-            Command::Undo => self.undo()?,
+            Command::Undo => self.undo_or_redo(Engine::undo, "There is nothing to undo.")?,
+            Command::Redo => self.undo_or_redo(Engine::redo, "There is nothing to redo.")?,
             Command::Paint(stroke) => self.paint(stroke)?,
             Command::SaveSnapshot(save) => self.save(save)?,
             Command::SetAutosaveFile(path) => self.autosave.set_file(path),

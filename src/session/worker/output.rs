@@ -142,6 +142,7 @@ impl Worker {
             goal: self.stepper.goal,
             undos: engine.undos(),
             last_edit: engine.last_edit(),
+            edits: engine.edits(),
             changes: engine.changes(),
             device: engine.devices()[0].info.name.as_str().into(),
             sharing: engine.sharing().cloned(),

@@ -392,7 +392,7 @@ fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
     for (key, held) in [
         (Key::R, Modifiers::ALT),
         (Key::R, Modifiers::SHIFT),
-        (Key::Z, Modifiers::COMMAND | Modifiers::SHIFT),
+        (Key::Z, Modifiers::COMMAND | Modifiers::ALT),
         (Key::Q, Modifiers::COMMAND | Modifiers::ALT),
     ] {
         window.key_press_modifiers(held, key);

@@ -326,9 +326,9 @@ fn a_window_too_small_for_anything_does_no_harm() {
 fn the_tools_stand_in_one_line() {
     let window = open(MODES[0]);
     let look = window.get_by_role_and_label(Role::RadioButton, "Mouse: look").rect();
-    let undo = window.get_by_role_and_label(Role::Button, "Undo").rect();
+    let attract = window.get_by_role_and_label(Role::RadioButton, "Mouse: attract").rect();
     let mouse = window.get_by_label("Mouse").rect();
-    assert_eq!(look.top(), undo.top());
+    assert_eq!(look.top(), attract.top());
     assert!(look.left() - mouse.right() < 12.0, "{mouse} {look}");
 }
 

@@ -90,6 +90,73 @@ fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_th
     }
 }
 
+/// The choice of a scene begins the scene. Only a change of the mode continues a run.
+#[test]
+fn a_chosen_scene_begins_wherever_it_is_chosen() {
+    let mut window = open(MODES[0]);
+    let rings = rings_mode().info();
+    let scene = |window: &Window| (window.state().config.mode.info(), window.state().config.start.clone());
+    let begins = |window: &mut Window, choose: &dyn Fn(&mut Window)| {
+        let before = window.state().config.clone();
+        choose(window);
+        before.reseeds(&window.state().config) || before.mode.info() != window.state().config.mode.info()
+    };
+    let title = |info: &'static ModeInfo| info.scenes[0].title.clone();
+    // The current scene, in the gallery and in the palette.
+    for choose in [
+        &(|window: &mut Window| {
+            press(window, Key::O);
+            click(window, Role::Button, &title(MODES[0]));
+        }) as &dyn Fn(&mut Window),
+        &|window: &mut Window| habits::find(window, &format!("scene {}", title(MODES[0]))),
+    ] {
+        assert!(begins(&mut window, choose));
+        assert_eq!(scene(&window), (MODES[0], MODES[0].scenes[0].clone()));
+        // Choosing the scene is not a change that can be undone.
+        assert!(window.get_by_role_and_label(Role::Button, "Undo").accesskit_node().is_disabled());
+    }
+    // A scene of a mode that was left begins too; the mode alone continues.
+    habits::find(&mut window, "scene rings");
+    let ran = window.state().config.clone();
+    habits::find(&mut window, "mode gravity");
+    habits::find(&mut window, "mode asteroids");
+    assert!(window.state().config.mode.info() == rings && !ran.reseeds(&window.state().config));
+    habits::find(&mut window, "mode gravity");
+    habits::find(&mut window, "scene rings");
+    assert!(ran.start == window.state().config.start && ran.reseeds(&window.state().config));
+}
+
+/// The palette and the menu beside *Open…* list recent files.
+#[test]
+fn recent_files_are_opened_from_the_palette_and_the_menu() {
+    let mut window = open(MODES[0]);
+    for name in ["first.toml", "second one.gravitile"] {
+        window.state_mut().ui().files.remember(&Path::new("/somewhere").join(name));
+    }
+    window.run();
+    let path = |name: &str| Action::OpenFile(Path::new("/somewhere").join(name));
+    habits::find(&mut window, "open recent first");
+    assert_eq!(window.state().actions.last(), Some(&path("first.toml")));
+    habits::find(&mut window, "somewhere second");
+    assert_eq!(window.state().actions.last(), Some(&path("second one.gravitile")));
+    for (label, action) in [
+        ("second one.gravitile", path("second one.gravitile")),
+        ("first.toml", path("first.toml")),
+        ("Copy as command line", Action::CopyCommandLine),
+        ("Paste settings", Action::PasteSettings),
+    ] {
+        click(&mut window, Role::Button, "More");
+        click(&mut window, Role::Button, label);
+        assert_eq!(window.state().actions.last(), Some(&action), "{label}");
+    }
+    for (typed, action) in
+        [("copy as command", Action::CopyCommandLine), ("paste settings", Action::PasteSettings)]
+    {
+        habits::find(&mut window, typed);
+        assert_eq!(window.state().actions.last(), Some(&action), "{typed}");
+    }
+}
+
 #[test]
 fn words_fade() {
     let mut window = open(MODES[0]);

@@ -12,6 +12,7 @@ mod picture;
 mod plots;
 mod share;
 mod time;
+mod undo;
 mod windows;
 
 use std::sync::Arc;
