@@ -83,12 +83,23 @@ float exposure_of(sampler2D measured, bool automatic, float stops) {
     return exposure;
 }
 
-// Returns the sRGB colour of a light and, as alpha, how much of the background it covers. The hue is the mean hue of the light
-// and only the brightness saturates, so that crowds of bodies keep their colour instead of turning white.
+// Returns what share of the background a light covers.
+float coverage(float lit) {
+    float dim = 1.0 / (1.0 + 0.5 * lit);
+    return 1.0 - dim * dim;
+}
+
+// Returns the sRGB colour of a light and, as alpha, its coverage. The hue is the mean hue of the light and only the brightness
+// saturates, so that crowds of bodies keep their colour instead of turning white.
 vec4 shown(vec4 light, float exposure) {
     float lit = light.a * exposure;
-    float dim = 1.0 / (1.0 + 0.5 * lit);
     // Beyond saturation a crowd gets a little paler with each doubling of the light.
     float pale = clamp(log2(max(lit, 1.0)) * 0.13, 0.0, 0.8);
-    return vec4(mix(light.rgb / light.a, vec3(1.0, 0.98, 0.95), pale), 1.0 - dim * dim);
+    return vec4(mix(light.rgb / light.a, vec3(1.0, 0.98, 0.95), pale), coverage(lit));
+}
+
+// Returns the sRGB colour that a single sprite adds to a picture.
+vec4 laid_over(vec4 light) {
+    float lit = max(light.a, 1e-9);
+    return vec4(light.rgb * (coverage(lit) / lit), 0.0);
 }

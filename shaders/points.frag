@@ -3,9 +3,6 @@
 
 flat in vec4 tint;
 flat in float glow;
-#ifdef DIRECT
-flat in float exposure;
-#endif
 out vec4 light;
 
 void main() {
@@ -17,7 +14,6 @@ void main() {
     core *= core;
     light = tint * mix(halo, 0.2 * halo * fall + 3.0 * core, glow);
 #ifdef DIRECT
-    vec4 seen = shown(max(light, 1e-9), exposure);
-    light = vec4(seen.rgb * seen.a, 0.0);
+    light = laid_over(light);
 #endif
 }

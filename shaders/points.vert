@@ -17,7 +17,6 @@ uniform float depth_cue;    // how fast light fades beyond the target: the expon
 uniform sampler2D measured;
 uniform bool automatic;
 uniform float stops;
-flat out float exposure;
 #endif
 flat out vec4 tint;
 flat out float glow;
@@ -32,9 +31,6 @@ float variation(uint body) {
 }
 
 void main() {
-#ifdef DIRECT
-    exposure = exposure_of(measured, automatic, stops);
-#endif
     gl_Position = view_projection * vec4(body.xyz, 1.0);
 
     // The radius of a ball of constant density is proportional to the cube root of its mass.
@@ -54,6 +50,10 @@ void main() {
 
     if (varied)
         tint *= variation(uint(gl_VertexID));
+
+#ifdef DIRECT
+    tint *= exposure_of(measured, automatic, stops);
+#endif
 
     if (STAYS_INSIDE && is_outside(gl_Position)) {
         unsee(gl_Position, gl_PointSize, tint);

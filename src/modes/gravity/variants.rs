@@ -88,11 +88,12 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, accuracy: Accurac
 pub(super) fn auto_bodies(device: &DeviceInfo) -> usize {
     // An NVIDIA H200 has 132 compute units.
     let (of_a_unit, most) = match device.kind {
-        DeviceKind::Cpu => (16_384, 131_072),
+        DeviceKind::Cpu => (12_288, 131_072),
         DeviceKind::Gpu | DeviceKind::Accelerator => (8_192, 1_048_576),
     };
     let bodies = (of_a_unit * device.compute_units.max(1) as usize).min(most);
-    1 << bodies.ilog2()
+    let power = 1 << bodies.ilog2();
+    if bodies >= power + power / 2 { power + power / 2 } else { power }
 }
 
 /// Returns the size, in bytes, of the local memory that holds one body per work-item.
