@@ -145,7 +145,7 @@ fn excluded_bodies_are_counted_and_have_no_light() {
         bodies.velocities[body] = [f32::NAN; 4];
         bodies.positions[body][3] = 0.0;
     }
-    config.start = Scene::of_bodies("excluded", bodies).into();
+    config.start = Scene::of_bodies("excluded", bodies);
     let mut engine = Engine::new(cpu(), config).unwrap();
     let whole = published(&mut engine, None);
     assert_eq!(whole.nonfinite(), 3);
