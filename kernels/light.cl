@@ -1,7 +1,7 @@
-// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert) to the four nearest pixels.
-// The sums are whole numbers, so that they do not depend on the order of the bodies.
+// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert) to the four nearest
+// pixels. The sums are whole numbers, so that they do not depend on the order of the bodies.
 
-#define KNOWN_BELOW 3e38f // larger values are not known
+#define KNOWN_BELOW 3e38f // values from here on belong to bodies that have not been measured
 
 // Returns the sRGB colour of a value, 0 to 1 per channel.
 float3 hue_of(float value, float low, float high, __global const uchar4 *palette)
@@ -54,7 +54,7 @@ __kernel void add_light(const uint n, const float16 view_projection, const float
     float girth = mass_scale > 0.0f ? fmax(cube_root(fmax(body.w, 0.0f) * mass_scale), 0.5f) : 1.0f;
     girth = girth > 4.0f ? 4.0f + 0.32f * log2(fmin(girth, 1e9f) / 4.0f) : girth;
     const float near = distance / fmax(at.w, 1e-3f * distance);
-    // A sprite is never fainter than a tenth of the smallest size.
+    // A body gives at least the light of a sprite of a tenth of the smallest diameter.
     const float diameter = clamp(size * girth * near, 0.1f * sprites.s2, sprites.s3);
     const float cue = sprites.s6 > 0.0f ? exp2(sprites.s6 * log2(clamp(near, 1e-3f, 1.0f))) : 1.0f;
     // π/16 is the mean of (1 - r²)³ over the square around the unit disc.

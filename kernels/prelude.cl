@@ -27,7 +27,7 @@ bool is_finite(float x)
 #define COLOUR_STARS 8 // gravity
 #define HELD_OUT (-FLT_MAX)
 
-// Values from here on stand for colours: 2^103 · (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
+// Values of at least LOWEST_COLOUR encode colours: 2^103 · (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
 #define LOWEST_COLOUR 0x1p126f
 
 // Returns a·b, rounded separately. With -cl-mad-enable a compiler may fuse a product with the sum that uses it. This

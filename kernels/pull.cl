@@ -6,7 +6,7 @@
 //
 // The mass of body i is MASS_IN[i].w.
 
-// Returns the velocity that the sphere gives to a body at `place`.
+// Returns the change of velocity that the sphere causes in a body at `place`.
 float3 kick(const float8 c, float3 place)
 {
     float3 d = c.s012 - place;

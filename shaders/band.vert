@@ -11,5 +11,5 @@ out vec4 tint;
 void main() {
     gl_Position = view_projection * vec4(direction, 0.0);
     gl_Position.z = 0.0;  // between the near and the far plane
-    tint = vec4(mix(vec3(0.62, 0.72, 1.0), vec3(1.0, 0.88, 0.74), star.y), 1.0) * (brightness * star.x);
+    tint = vec4(mix(vec3(0.74, 0.82, 1.0), vec3(1.0, 0.91, 0.8), star.y), 1.0) * (brightness * star.x);
 }

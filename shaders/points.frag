@@ -1,5 +1,5 @@
-// A soft round sprite. Light adds up: RGB holds colours weighted by light, alpha the sum of the light. With DIRECT, the sprite is
-// laid over a picture instead, as sRGB.
+// A soft round sprite. Light adds up: RGB holds colours weighted by light, alpha the sum of the light. With DIRECT, the
+// sprite is laid over a picture instead, as sRGB.
 
 flat in vec4 tint;
 flat in float glow;

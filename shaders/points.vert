@@ -10,6 +10,7 @@ uniform float distance;     // from the eye to the target
 uniform vec2 size_limits;   // smallest and largest diameter, in pixels
 uniform float size_unit;    // height of the picture over the reference height
 uniform float light;        // light of a typical body at its centre
+uniform uint stride;        // difference between the numbers of two bodies in a row
 uniform bool varied;        // whether the light of bodies of equal mass varies
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
 
@@ -49,7 +50,7 @@ void main() {
     tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * shrink * shrink * cue);
 
     if (varied)
-        tint *= variation(uint(gl_VertexID));
+        tint *= variation(uint(gl_VertexID) * stride);
 
 #ifdef DIRECT
     tint *= exposure_of(measured, automatic, stops);

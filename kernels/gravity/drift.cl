@@ -7,8 +7,8 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
         finish_step(a[i].xyz, i, n, c, x_in, x_out, v);
 }
 
-// Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Parts of galaxies with an
-// even number, bulges and halos, have old, cool stars; the others, discs, have young, hot ones too. `i` picks the star.
+// Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Even parts of
+// galaxies are bulges and halos, with old, cool stars. Odd parts are discs, which also have young, hot stars. `i` picks the star.
 float star_colour(uint i, uint part)
 {
     const float3 cool = (float3)(1.0f, 0.69f, 0.38f), warm = (float3)(1.0f, 0.87f, 0.68f);

@@ -132,8 +132,8 @@ fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
 /// Returns the index and the mass of the [`LISTED`] heaviest bodies, the heaviest first. Leaves out bodies that are no
 /// heavier than a body that is not listed: if all bodies have the same mass, the list is empty.
 fn heaviest(points: &Points) -> Vec<(usize, f32)> {
-    if points.shape != Shape::Glow {
-        // Only glowing bodies carry their masses; balls carry their radii.
+    // Only glowing bodies carry their masses; balls carry their radii. A part of the bodies may lack the heaviest.
+    if points.shape != Shape::Glow || points.skipped > 0 {
         return Vec::new();
     }
     let mut found: Vec<(usize, f32)> = Vec::with_capacity(LISTED + 2);

@@ -44,8 +44,8 @@ impl Viewer {
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
         self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
-        // A film does not depend on how long ago the scene was opened.
-        self.viewpoint.rig.hold();
+        // The view of a film must not depend on how long ago the scene was opened.
+        self.viewpoint.rig.finish_opening();
         let before = self.sim.config.clone();
         self.sim.config.running = false;
         self.configure(&before);

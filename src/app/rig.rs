@@ -96,6 +96,14 @@ struct Opening {
 }
 
 impl Rig {
+    /// Completes the opening move at once, and stops all other motion of the camera.
+    pub(crate) fn finish_opening(&mut self) {
+        if let Some(Opening { turn, done }) = self.opening.take() {
+            self.move_aside(-(1.0 - done).powi(3), turn);
+        }
+        self.hold();
+    }
+
     /// Stops all motion of the camera.
     pub(crate) fn hold(&mut self) {
         (self.momentum, self.zoom, self.glide, self.opening) = (None, None, None, None);

@@ -1,7 +1,7 @@
 //! Images of the light of all bodies, for scenes with more bodies than OpenGL can draw quickly.
 //!
-//! The device that holds the bodies adds the light of each to the nearest pixels. Only the image and a part of the bodies are copied
-//! to the host.
+//! The device that holds the bodies adds the light of each to the nearest pixels. Only the image and a part of the bodies
+//! are copied to the host.
 
 use half::f16;
 

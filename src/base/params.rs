@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// Effects that changing a parameter can have, from the cheapest to the most expensive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeEffect {
-    /// The change affects how the program shows all scenes, not the look of a scene.
+    /// The change affects the window, whichever scene is shown. Scene files do not store it.
     Window,
     /// The change affects the picture but not the simulation.
     View,

@@ -51,7 +51,7 @@ pub struct Config {
     pub reverse: bool,
     /// Whether the simulation computes steps without waiting for the screen.
     pub free_run: bool,
-    /// Number of times that the user has chosen a scene. A change begins the scene, even if it is the same scene as before.
+    /// Number of times that the user has chosen a scene. If it changes, the scene restarts, even if it is the same scene.
     #[serde(skip)]
     pub run: u64,
 }

@@ -224,8 +224,8 @@ impl Engine {
     }
 
     /// Chooses the image of the bodies' light that later [`Engine::publish`] calls add to the points, in place of some of
-    /// the bodies; `None` for no image. The host sets the colours of errors and the colours of scenes, which therefore
-    /// never have an image.
+    /// the bodies; `None` for no image. There is no image while the colour is `error` or `own`,
+    /// because the host sets these colours.
     pub fn show_light(&mut self, request: Option<LightRequest>) {
         self.shown_light = request;
     }

@@ -46,9 +46,10 @@ impl Engine {
         let Some((kind, past)) = self.undos.back().cloned() else { return Ok(false) };
         let now = self.replace_state(&past)?;
         self.undos.pop_back();
-        // A flow that has blown up is not worth returning to.
-        if !now.state.has_blown_up() {
-            self.redos.push_back((kind, now));
+        // A flow that has blown up is not worth returning to, and what was undone before the blow-up does not follow it.
+        match now.state.has_blown_up() {
+            true => self.redos.clear(),
+            false => self.redos.push_back((kind, now)),
         }
         Ok(true)
     }

@@ -60,8 +60,8 @@ impl PackedPoints {
         Ok(self.bodies.read(points)?.map(move |points| Points { shape, ..points }))
     }
 
-    /// Queues the `pack` kernel with `args`, then a copy to `points` of an image of the light of its output, and of a
-    /// part of the bodies.
+    /// Queues the `pack` kernel with `args`, and the kernels that draw the light of the packed bodies as an image. Then
+    /// queues a copy of the image and of some of the bodies to `points`.
     pub(super) fn publish_light(
         &mut self,
         lane: &mut Lane,
@@ -138,8 +138,8 @@ impl Light {
         let count = bodies.values.len();
         let Sprites { mass_scale, size, size_limits: [least, largest], distance, light, depth_cue } =
             *sprites;
-        // All bodies could be in one pixel, with a few times their typical light. The largest sprite has thousands of times the
-        // light of a typical one.
+        // With this unit, the sum of a pixel does not overflow, even if all bodies are in one pixel with a few times their
+        // typical light, or if a sprite is the largest possible.
         let typical = light * (size * size).max(0.01 * least * least) * std::f32::consts::PI / 16.0;
         let unit = (2f32.powi(30) / count.max(1) as f32).min(2f32.powi(16)) / typical;
         self.sums.clear()?;

@@ -67,6 +67,11 @@ impl ClickGuard {
 }
 
 impl Dialogs {
+    /// Returns whether a message is open.
+    pub(super) fn is_open(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Replaces the text of the waiting error with this `title` and increments its count. If there is none, adds an error.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {

@@ -118,7 +118,7 @@ impl Export {
         let texts = (
             "film",
             "Film",
-            "File format of films: MP4 at first if the program ffmpeg is installed, or else GIF.",
+            "File format of films: The default is MP4 if the program ffmpeg is installed, and GIF otherwise.",
         );
         resettable(ui, out, texts, &mut self.format, Format::usual(), |ui, out, _, chosen| {
             let chip =

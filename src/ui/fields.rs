@@ -114,7 +114,7 @@ fn help(info: &Info) -> String {
     let &Info { key, help, unit, effect, .. } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
     let effect = match effect {
-        ChangeEffect::Window => "a change affects only how this program shows scenes",
+        ChangeEffect::Window => "a change affects only the window, in all scenes",
         ChangeEffect::View => "a change affects only the picture",
         ChangeEffect::Live => "a change takes effect at the next step",
         ChangeEffect::Rebuild => "a change rebuilds the kernel, and the simulation continues",

@@ -154,9 +154,13 @@ impl Ui {
 
     /// Shows what belongs to the picture of a presentation: names, orbits and the scale bar. Hides the pointer.
     fn show_presentation(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
+        self.fold.covered = Vec2::ZERO;
         self.labels.show(ctx, &model.markers.captions, Rect::NOTHING, out);
         scale_bar::show(ctx, model);
-        ctx.set_cursor_icon(egui::CursorIcon::None);
+        // A dialog needs the pointer.
+        if !self.alerts.dialogs.is_open() {
+            ctx.set_cursor_icon(egui::CursorIcon::None);
+        }
         None
     }
 

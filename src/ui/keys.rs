@@ -64,7 +64,7 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Action::Undo,
         &[with_ctrl(Key::Z)],
-        "Undo the last change or edit; an edit is undone with the time since",
+        "Undo the last change or edit. Undoing an edit also goes back to its time.",
     ),
     keys(
         Action::Redo,

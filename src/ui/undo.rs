@@ -243,6 +243,7 @@ impl UndoHistory {
         if let Some(at) = self.past.iter().rposition(|step| matches!(step, Step::Edit(_))) {
             self.past.remove(at);
         }
+        self.future.clear();
     }
 
     /// Returns the number of steps that can be undone.

@@ -55,6 +55,8 @@ pub(super) struct Cloud {
     pub buffers: Option<Buffers>,
     /// Buffers of the previous bodies, which OpenGL may still read. Each upload swaps the two sets of buffers.
     spare: Option<Buffers>,
+    /// Difference between the numbers of two bodies that follow each other in the buffers.
+    pub stride: u32,
     /// Values of [`Points::values`] at the low and high ends of the colour map.
     pub value_range: [f32; 2],
 }
@@ -62,7 +64,14 @@ pub(super) struct Cloud {
 impl Cloud {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let palette = palette_texture(context, Palette::Dusk)?;
-        Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
+        Ok(Self {
+            context: context.clone(),
+            palette,
+            buffers: None,
+            spare: None,
+            stride: 1,
+            value_range: [0.0, 1.0],
+        })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -83,6 +92,7 @@ impl Cloud {
             return Err(Error::Graphics(text));
         }
         let count = positions.div_ceil(stride);
+        self.stride = points.body(stride) as u32;
         let same = len(&self.buffers) == count;
         std::mem::swap(&mut self.buffers, &mut self.spare);
         if len(&self.buffers) != count {

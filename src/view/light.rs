@@ -104,8 +104,9 @@ impl Light {
 pub(super) struct Over<'a> {
     /// Place of the picture, in pixels.
     pub area: Rect,
-    /// Whether the exposure is automatic, and the brightness from which it follows (see `shaders/common.glsl`).
+    /// Whether the exposure is automatic.
     pub is_automatic: bool,
+    /// Measured brightness, from which the automatic exposure follows (see `shaders/common.glsl`).
     pub measured: &'a Texture2d,
 }
 

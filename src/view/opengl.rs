@@ -55,7 +55,7 @@ pub(super) const OVER: Blend = Blend {
     color: blending(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
     ..blend(Factor::Zero, Factor::One)
 };
-/// Blending that adds the share of the new colours that is left up to white, and leaves the surface opaque.
+/// Screen blending: the result is old + new · (1 − old), which never exceeds white. Leaves the surface opaque.
 pub(super) const SCREEN: Blend = Blend {
     color: blending(Factor::OneMinusDestinationColor, Factor::One),
     ..blend(Factor::Zero, Factor::One)

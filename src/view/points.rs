@@ -12,6 +12,8 @@ use super::light::Over;
 use super::opengl::{draw_sprites, scale, source};
 use crate::base::{Look, Result, Sprites};
 
+/// Number of bodies beyond which the brightness of the picture no longer grows.
+const MILLION: f32 = 1_048_576.0;
 /// Minimum number of bodies for which the brightness of bodies of equal mass varies, as that of stars does.
 const VARIED: usize = 1 << 12;
 
@@ -52,7 +54,8 @@ impl Glow {
             size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
             distance: camera.distance,
             // A light of 1 is about half of full brightness.
-            light: 5.0 * count.powf(-0.11),
+            // Beyond a million bodies, more bodies do not make a brighter picture.
+            light: 5.0 * count.powf(-0.11) * (MILLION / count).min(1.0).powf(0.7),
             depth_cue: 4.0 * look.depth_cue,
         }
     }
@@ -82,6 +85,7 @@ impl Glow {
             light: light,
             depth_cue: depth_cue,
             varied: self.count >= VARIED,
+            stride: cloud.stride,
             measured: over.map_or_else(|| cloud.palette(), |over| pixels(over.measured)),
             automatic: over.is_some_and(|over| over.is_automatic),
             stops: look.exposure,

@@ -145,7 +145,7 @@ impl View {
         let [width, height] = light::image_size(size, limits.pixels);
         let share = height as f32 / size[1] as f32;
         let sprites = self.glow.sprites(size[1], (camera, &self.look));
-        // The bodies that are drawn as sprites besides have their light from there.
+        // Some bodies are drawn as sprites too. The image is dimmer by their share, so that their light does not count twice.
         let bodies = self.glow.count();
         let others = 1.0 - limits.sprites as f32 / bodies as f32;
         let sprites = Sprites {

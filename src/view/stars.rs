@@ -15,18 +15,18 @@ use super::light::Over;
 use super::opengl::{ADD, draw_sprites, graphics, scale, source};
 use crate::base::Result;
 
-/// Number of stars in the whole sky; about 400 are in view at a time.
-const COUNT: usize = 3000;
+/// Number of stars spread over the whole sky, of which about 400 are in view at a time, and of stars in the band.
+const COUNTS: [usize; 2] = [3000, 1500];
 /// Brightness of the brightest star when the look's `stars` setting is 1.
 const BRIGHTEST: f32 = 6.0;
 /// Light of the brightest part of the band when the look's `stars` setting is 1.
-const BAND: f32 = 0.35;
+const BAND: f32 = 0.3;
 /// Axis of the great circle along which the band lies. Most scenes open with a part of the band in view.
 const AXIS: Vec3 = Vec3::new(0.30, 0.62, 0.72);
 /// Half the width of the band, in radians.
-const HALF_WIDTH: f32 = 0.5;
+const HALF_WIDTH: f32 = 0.42;
 /// Numbers of points along and across the band, between which its light is interpolated.
-const POINTS: [u16; 2] = [192, 25];
+const POINTS: [u16; 2] = [480, 49];
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -57,8 +57,9 @@ pub(super) struct Sky {
 
 pub(super) struct Stars {
     context: Rc<Context>,
-    /// The last picture of the sky, and what it depends on; `None` before the first one.
+    /// The last picture of the sky.
     sky: Texture2d,
+    /// Camera, size and settings of the last picture; `None` before the first one.
     drawn: Option<Drawn>,
     /// Programs that draw stars into the texture of light, and over a picture.
     programs: [Program; 2],
@@ -155,7 +156,7 @@ impl Stars {
     }
 }
 
-/// Returns stars spread uniformly over the sky; few of them are bright.
+/// Returns stars spread uniformly over the sky, and faint stars in the band; few of them are bright.
 fn stars() -> Vec<Star> {
     let mut state = 0x9e37_79b9_u32;
     // Xorshift generator (Marsaglia 2003).
@@ -165,13 +166,22 @@ fn stars() -> Vec<Star> {
         state ^= state << 5;
         state as f32 / u32::MAX as f32
     };
-    let mut star = |_| {
+    let mut star = |_: usize| {
         let (z, turn) = (2.0 * chance() - 1.0, std::f32::consts::TAU * chance());
         let flat = (1.0 - z * z).max(0.0).sqrt();
         let brightness = (0.006 / (chance() + 0.006)).sqrt();
         Star { direction: [flat * turn.cos(), flat * turn.sin(), z], star: [brightness, chance()] }
     };
-    (0..COUNT).map(&mut star).collect()
+    let mut stars: Vec<Star> = (0..COUNTS[0]).map(&mut star).collect();
+    let axis = AXIS.normalize();
+    for nth in 0..COUNTS[1] {
+        let Star { direction, star } = star(nth);
+        // Pressing a sphere flat collects the stars around its great circle.
+        let direction = Vec3::from(direction);
+        let flat = direction - 0.85 * direction.dot(axis) * axis;
+        stars.push(Star { direction: flat.normalize_or(direction).into(), star: [0.6 * star[0], star[1]] });
+    }
+    stars
 }
 
 /// Returns the points of the band, and the corners of the triangles between them. The light of a point falls with its distance
@@ -188,16 +198,17 @@ fn band() -> (Vec<Star>, Vec<u16>) {
         let direction = flat * height.cos() + axis * height.sin();
         // The middle of the galaxy is in the direction `first`, where the band is wide, bright and warm.
         let bulge = (0.5 + 0.5 * turn.cos()).powi(4);
-        let width = 0.11 + 0.1 * bulge;
-        let glow = (-(height / width).powi(2)).exp() * (0.55 + 0.45 * bulge);
-        let clouds = 0.35 + 1.3 * noise(direction * 7.0);
-        let lane = (-((height - 0.05 * (noise(direction * 3.0) - 0.5)) / 0.045).powi(2)).exp();
-        let dust = 1.0 - 0.75 * lane * (1.6 * noise(direction * 11.0 + Vec3::splat(9.0))).min(1.0);
+        let width = 0.085 + 0.07 * bulge;
+        let glow = (-(height / width).powi(2)).exp() * (0.5 + 0.5 * bulge);
+        let clouds = 0.15 + 2.4 * noise(direction * 9.0).powi(2) + 0.5 * noise(direction * 31.0).powi(2);
+        let lane = (-((height - 0.12 * (noise(direction * 4.0) - 0.5)) / 0.05).powi(2)).exp();
+        let dust =
+            1.0 - 0.9 * lane * (2.2 * noise(direction * 13.0 + Vec3::splat(9.0)) - 0.3).clamp(0.0, 1.0);
         // The light ends smoothly at both edges of the band.
         let edge = (1.0 - (height / HALF_WIDTH).powi(2)).max(0.0);
         points.push(Star {
             direction: direction.into(),
-            star: [glow * clouds * dust * edge, 0.35 + 0.6 * bulge],
+            star: [glow * clouds * dust * edge, 0.3 + 0.7 * bulge],
         });
     }
     let at = |i: u16, j: u16| i % along * across + j;
@@ -242,7 +253,7 @@ mod tests {
         let light = |row: &[Star]| row.iter().map(|point| point.star[0]).collect::<Vec<_>>();
         for row in points.chunks(usize::from(POINTS[1])) {
             let light = light(row);
-            assert!(light.iter().all(|x| (0.0..=1.5).contains(x)), "{light:?}");
+            assert!(light.iter().all(|x| (0.0..=3.1).contains(x)), "{light:?}");
             assert!(light[0] == 0.0 && light[light.len() - 1] == 0.0 && light.iter().any(|x| *x > 0.02));
         }
     }

@@ -41,8 +41,8 @@ impl Target {
         })
     }
 
-    /// Resizes the target's textures to `size` in pixels, unless they already have that size. Pictures of the size `picture`
-    /// are enlarged if they are larger.
+    /// Resizes the target's textures to `size` in pixels, unless they already have that size. If `picture`, the
+    /// size of the finished picture, differs from `size`, the light is converted to a small picture, which is then enlarged.
     pub(super) fn resize(&mut self, [width, height]: [u32; 2], picture: [u32; 2]) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;

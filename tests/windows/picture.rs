@@ -236,16 +236,16 @@ fn stars_stand_still_while_the_camera_moves_and_turn_with_it() {
 /// star.
 #[test]
 fn the_milky_way_is_a_band_across_the_sky() {
-    let mean = |yaw: f32, pitch: f32| {
+    let bright = |yaw: f32, pitch: f32| {
         let camera = Camera { yaw, pitch, ..front() };
         let picture = draw(&Points::default(), &camera, &[("stars", "1")]);
-        // The median leaves out the stars.
+        // The band covers about a fifth of the picture, and stars cover less than a tenth.
         let mut levels: Vec<u8> = picture.pixels().map(|pixel| pixel.0.into_iter().max().unwrap()).collect();
-        let middle = levels.len() / 2;
-        *levels.select_nth_unstable(middle).1
+        let rank = levels.len() * 85 / 100;
+        *levels.select_nth_unstable(rank).1
     };
     let around: Vec<u8> =
-        (0..12).flat_map(|turn| [-0.9, 0.0, 0.9].map(|pitch| mean(turn as f32 * 0.52, pitch))).collect();
+        (0..12).flat_map(|turn| [-0.9, 0.0, 0.9].map(|pitch| bright(turn as f32 * 0.52, pitch))).collect();
     let (least, most) = (around.iter().min().unwrap(), around.iter().max().unwrap());
     assert!(most - least > 8 && *most < 80, "{around:?}");
 }

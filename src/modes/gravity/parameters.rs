@@ -136,7 +136,7 @@ choice! {
         Error = "error",
         /// The colours that the scene gives to its named bodies; other bodies are grey.
         Own = "own",
-        /// Colours of stars, as in a photograph: golden in bulges and halos, mostly blue-white in discs. Each body keeps its colour.
+        /// Colours of stars: golden in bulges and halos, mostly blue-white in discs. Each body keeps its colour.
         Stars = "stars",
     }
 }

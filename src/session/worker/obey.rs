@@ -39,11 +39,7 @@ impl Worker {
             Command::StopStudy => {}
             Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
-            Command::ShowLight(request) => {
-                self.publisher.light = request;
-                // While the simulation runs, the next frame shows the new image anyway.
-                self.publisher.is_stale |= !self.wants_steps();
-            }
+            Command::ShowLight(request) => self.set_light(request),
             Command::SetFrameInterval { interval, is_software } => {
                 (self.stepper.picture, self.stepper.is_software) = (interval, is_software);
             }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::measurements::Sums;
 use super::thread::Worker;
-use crate::base::{CellRequest, ChangeEffect, Points, Result};
+use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result};
 use crate::engine::Study;
 use crate::session::frame::Stats;
 use crate::session::messages::{Capture, Command, FilmFrame, Notice, Purpose, Save};
@@ -14,6 +14,10 @@ use crate::session::rates::Rates;
 impl Worker {
     /// Reads back a frame and sends it to the window. Before waiting for the data, queues the next burst of steps.
     pub(super) fn publish(&mut self) -> Result<()> {
+        // The image of the light must be that of the newest camera.
+        for request in self.queue.take_light() {
+            self.set_light(request);
+        }
         let stats = self.stats();
         let (step, info) = (self.step(), self.config().mode.info());
         let work_in_step = self.engine.work_in_step();
@@ -30,7 +34,10 @@ impl Worker {
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
         let memory = self.publisher.take_memory();
         self.request_cells();
-        let mut light = self.publisher.light.as_deref().cloned();
+        // The window has yet to see a new scene, so that its request belongs to the former one.
+        let is_known = self.publisher.generation == Some(stats.generation);
+        self.publisher.generation = Some(stats.generation);
+        let mut light = self.publisher.light.as_deref().filter(|_| is_known).cloned();
         // The field at a selected body depends on all other bodies, and names belong to single bodies.
         if selected.is_some() || !self.engine.names().is_empty() {
             light.iter_mut().for_each(|light| light.listed = usize::MAX);
@@ -92,6 +99,14 @@ impl Worker {
         self.engine.config().running
             && self.measurements.rates.rates().steps_per_second > 0.0
             && probe.is_due(&self.engine.devices()[0], info)
+    }
+
+    /// Sets the image of the bodies' light that the next frames contain.
+    pub(super) fn set_light(&mut self, request: Option<Box<LightRequest>>) {
+        let is_switch = self.publisher.light.is_some() != request.is_some();
+        self.publisher.light = request;
+        // While the simulation runs, the next frame soon shows a new view of the image.
+        self.publisher.is_stale |= is_switch || !self.wants_steps();
     }
 
     /// Tells the engine which cells of the tree the next points contain.
@@ -221,7 +236,11 @@ impl Worker {
                 self.engine.finish()?;
                 Purpose::Film(film)
             }
-            None => Purpose::Picture(Box::new(self.engine.snapshot()?)),
+            None => {
+                // The window draws the picture's points in place of its frame, and then needs the frame again.
+                self.publisher.is_stale = true;
+                Purpose::Picture(Box::new(self.engine.snapshot()?))
+            }
         };
         self.request_cells();
         self.engine.show_light(None);

@@ -21,6 +21,8 @@ pub(super) struct Publisher {
     pub cells: Option<u32>,
     /// Image of the bodies' light that frames contain; `None` for no image.
     pub light: Option<Box<LightRequest>>,
+    /// Generation of the last frame; `None` before the first frame.
+    pub generation: Option<u64>,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
     /// Current value of [`Points::colours`], and the generation and view parameters to which it belongs.
@@ -39,6 +41,7 @@ impl Publisher {
             has_new_series: false,
             cells: None,
             light: None,
+            generation: None,
             read_ms: 0.0,
             colours: (0, (0, ParamValues::default())),
             config: Arc::default(),

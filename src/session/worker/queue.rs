@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
+use crate::base::LightRequest;
 use crate::session::messages::{Command, Save};
 
 /// Longest time for which requested files and the current steps may delay the end of the program.
@@ -53,6 +54,20 @@ impl CommandQueue {
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
         self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)
+    }
+
+    /// Removes and returns all waiting requests for an image of the bodies' light, oldest first.
+    pub(super) fn take_light(&mut self) -> Vec<Option<Box<LightRequest>>> {
+        let (lights, others) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|command| matches!(command, Command::ShowLight(_)));
+        self.waiting = others.into();
+        lights
+            .into_iter()
+            .filter_map(
+                |command| if let Command::ShowLight(request) = command { Some(request) } else { None },
+            )
+            .collect()
     }
 
     /// Removes and returns the next command. `Quit` overtakes all other commands except requested files and changes
