@@ -168,6 +168,12 @@ pub struct Points {
     pub colours: u64,
 }
 
+/// Returns the step from one body to the next in a sample of at most `most` of `count` bodies. The step is odd, because
+/// scenes may place bodies by turns in two parts.
+pub fn sample_stride(count: usize, most: usize) -> usize {
+    count.div_ceil(most.max(1)) | 1
+}
+
 /// Shape in which bodies are drawn: glows, spheres or dots.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Shape {
@@ -272,6 +278,17 @@ impl Points {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sample_has_bodies_of_both_parts_of_a_scene_that_fills_them_by_turns() {
+        for (count, most) in [(10, 10), (65_536, 16_384), (65_536, 4096), (1000, 1), (0, 5), (5, 0)] {
+            let stride = sample_stride(count, most);
+            assert!(count.div_ceil(stride) <= most.max(1), "{count} in {most}");
+            let odd = (0..count).step_by(stride).filter(|body| body % 2 == 1).count();
+            assert!(most < 2 || count < 2 || odd > 0, "{count} in {most}: only even bodies");
+        }
+        assert_eq!(sample_stride(10, 10), 1, "a sample of all bodies");
+    }
 
     #[test]
     fn a_colour_is_a_value_that_the_shader_can_take_apart() {

@@ -21,7 +21,7 @@ pub struct LightRequest {
     pub palette: Palette,
     /// Values at the two ends of the colour map.
     pub value_range: [f32; 2],
-    /// Maximum number of bodies to copy to the host. If there are more, every second, every third and so on is copied.
+    /// Maximum number of bodies to copy to the host. If there are more, every third, every fifth and so on is copied.
     pub listed: usize,
 }
 

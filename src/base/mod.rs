@@ -16,7 +16,7 @@ pub mod partial;
 pub mod state;
 pub mod units;
 
-pub use self::bodies::{Bodies, FINITE_LIMIT, Points, Shape, is_quarantined};
+pub use self::bodies::{Bodies, FINITE_LIMIT, Points, Shape, is_quarantined, sample_stride};
 pub use self::body_names::BodyNames;
 pub use self::cells::{CellCounts, CellRequest, Cells, Corners, MOST_BOXES, WalkCounts};
 pub use self::edit::{Attractor, CLUSTER, Edit, EditKind, GravitySample, Launch, SelectedBody};

@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::kernels::{source, sources};
-use crate::base::{LightImage, LightRequest, Palette, Points, Result, Shape, Sprites};
+use crate::base::{LightImage, LightRequest, Palette, Points, Result, Shape, Sprites, sample_stride};
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 
 const LIGHT: KernelSource = source!("light.cl");
@@ -76,7 +76,7 @@ impl PackedPoints {
         };
         let light = self.light.insert(light);
         light.draw(lane, &self.bodies, request)?;
-        let stride = self.bodies.values.len().div_ceil(request.listed.max(1)).max(1);
+        let stride = sample_stride(self.bodies.values.len(), request.listed);
         let listed = if stride > 1 { light.list(lane, &self.bodies, stride)? } else { &self.bodies };
         lane.flush()?;
         let pixels = points.light.take().unwrap_or_default().pixels;

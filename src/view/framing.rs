@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::base::{FINITE_LIMIT, Points, Shape};
+use crate::base::{FINITE_LIMIT, Points, Shape, sample_stride};
 
 /// Minimum fraction of the bodies that the camera must show.
 const SHARE: f64 = 0.9;
@@ -68,7 +68,7 @@ pub fn middle(points: &Points) -> Option<Vec3> {
         Shape::Tracers { .. } => return None,
         Shape::Glow | Shape::Spheres { .. } => {}
     }
-    let stride = points.positions.len().div_ceil(MIDDLE_SAMPLE).max(1);
+    let stride = sample_stride(points.positions.len(), MIDDLE_SAMPLE);
     let sample = points.positions.iter().step_by(stride);
     let mut bodies: Vec<Placed> = sample.filter_map(|p| Placed::of(*p, points.shape)).collect();
     centre(&mut bodies).map(|at| at.as_vec3())
@@ -90,7 +90,7 @@ impl Frame {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
         }
         let planet = f64::from(points.shape.planet());
-        let stride = points.positions.len().div_ceil(SAMPLE).max(1);
+        let stride = sample_stride(points.positions.len(), SAMPLE);
         let sample = points.positions.iter().step_by(stride);
         let mut bodies: Vec<Placed> = sample.filter_map(|p| Placed::of(*p, points.shape)).collect();
         let centre = if planet > 0.0 { DVec3::ZERO } else { centre(&mut bodies)? };

@@ -12,7 +12,7 @@ use super::{
     bloom, cells, cloud, exposure, field, grid, light, paper, points, spheres, stars, streaks, target, trails,
 };
 use crate::base::look::{self, Theme};
-use crate::base::{LightRequest, Look, Points, Result, Shape, Sprites};
+use crate::base::{LightRequest, Look, Points, Result, Shape, Sprites, sample_stride};
 
 /// Weight of the bloom at full strength, relative to the light of the bodies.
 const BLOOM: f32 = 4.0;
@@ -125,10 +125,10 @@ impl View {
             Shape::Spheres { planet } => self.spheres.measure(&points.positions, planet),
         }
         self.field.upload(&points.image, alike)?;
-        let stride =
-            points.light.as_ref().map_or(1, |_| points.positions.len().div_ceil(self.limits().sprites));
+        let sprites = self.limits().sprites;
+        let stride = points.light.as_ref().map_or(1, |_| sample_stride(points.positions.len(), sprites));
         self.light.upload(points.light.as_ref())?;
-        self.cloud.upload(points, stride.max(1), (value_range, alike))?;
+        self.cloud.upload(points, stride, (value_range, alike))?;
         if !is_same_kind {
             self.trails.forget();
         }
