@@ -29,7 +29,7 @@ const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// What the panel shows besides the model.
+/// Data that the panel shows besides the model: the measurement, the kernels, the undo history and the recent files.
 pub(super) struct Shown<'a> {
     pub measurement: &'a Measurement,
     /// The watched folder of edited kernels, if any.

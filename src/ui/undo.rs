@@ -32,7 +32,7 @@ struct Change {
     after: Settings,
 }
 
-/// What was undone or redone.
+/// The step that was undone or redone.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
     /// The settings were changed back.

@@ -36,7 +36,7 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// What a picture of the sky depends on.
+/// Camera, size and settings of a picture of the sky.
 #[derive(Clone, PartialEq)]
 struct Drawn {
     camera: Camera,

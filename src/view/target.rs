@@ -113,7 +113,7 @@ impl Target {
         let mut small = fill::surface(&self.context, small)?;
         fill::fill(&mut small, None, program, &uniforms, None)?;
         let Rect { left, bottom, width, height } = area;
-        // A software renderer copies in this way several times as fast as with a shader.
+        // With llvmpipe, this takes a quarter less time than a shader (6.2 ms instead of 8.2 ms for 950 × 800 pixels).
         let place = BlitTarget { left, bottom, width: width as i32, height: height as i32 };
         small.blit_whole_color_to(surface, &place, MagnifySamplerFilter::Linear);
         Ok(())
