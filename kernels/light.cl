@@ -1,7 +1,11 @@
 // Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert) to the four nearest
 // pixels. The sums are whole numbers, so that they do not depend on the order of the bodies.
 
-#define KNOWN_BELOW 3e38f // values from here on belong to bodies that have not been measured
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+
+#define KNOWN_BELOW 3e38f // values from here on belong to bodies that are grey and faint
 
 // Returns the sRGB colour of a value, 0 to 1 per channel.
 float3 hue_of(float value, float low, float high, __global const uchar4 *palette)
@@ -25,6 +29,21 @@ float cube_root(float x)
     float root = as_float(as_uint(x) / 3 + 0x2a5137a0u);
     root = (2.0f * root + x / (root * root)) * (1.0f / 3.0f);
     return (2.0f * root + x / (root * root)) * (1.0f / 3.0f);
+}
+
+// Adds four numbers to the sums of a pixel.
+void add_to(__global uint *pixel, uint4 units)
+{
+#ifdef cl_khr_int64_base_atomics
+    // One operation adds two numbers. The sums are limited, so that nothing is carried from one to the other.
+    atom_add((volatile __global ulong *)pixel, upsample(units.y, units.x));
+    atom_add((volatile __global ulong *)pixel + 1, upsample(units.w, units.z));
+#else
+    atomic_add(pixel, units.x);
+    atomic_add(pixel + 1, units.y);
+    atomic_add(pixel + 2, units.z);
+    atomic_add(pixel + 3, units.w);
+#endif
 }
 
 // Adds the light of each body to `sums`: four numbers per pixel, in units of 1 / `unit`, then the number of quarantined bodies.
@@ -72,11 +91,7 @@ __kernel void add_light(const uint n, const float16 view_projection, const float
         const int row = clamp(convert_int(corner.y) + up, 0, height - 1);
         const float part = (right ? share.x : 1.0f - share.x) * (up ? share.y : 1.0f - share.y);
         const uint4 units = convert_uint4(amount * part + dither);
-        __global uint *pixel = sums + 4 * (row * width + column);
-        atomic_add(pixel, units.x);
-        atomic_add(pixel + 1, units.y);
-        atomic_add(pixel + 2, units.z);
-        atomic_add(pixel + 3, units.w);
+        add_to(sums + 4 * (row * width + column), units);
     }
 }
 
