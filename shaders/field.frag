@@ -1,8 +1,8 @@
-// The image of a flow behind its tracers: the plane z = 0 as the camera sees it. Colours start dark.
+// The image of a flow behind its tracers: the plane z = 0 as the camera sees it.
 
 uniform sampler2D field;      // a value per pixel of the image, bottom row first; below WALL: solid
 uniform vec2 field_range;     // values at the two ends of the colours
-uniform int tones;            // use of colours: 0 none, 1 rising, 2 signed, 3 spread
+uniform sampler2D tones;      // the colours of the values, in a row
 uniform vec2 half_size;       // half the size of the image, in units of the scene
 uniform vec3 eye;
 uniform vec3 right;
@@ -17,30 +17,13 @@ out vec4 colour;
 
 const float WALL = -1e29;
 const vec3 STONE = vec3(0.33, 0.36, 0.42);
-const vec3 FREE = vec3(0.038, 0.045, 0.068);
-
-// Colours of signed values: from the dark middle through a deep tone to a light one, blue below and orange above.
-const vec3 LOW[2] = vec3[2](vec3(0.09, 0.34, 0.80), vec3(0.64, 0.88, 1.00));
-const vec3 HIGH[2] = vec3[2](vec3(0.80, 0.29, 0.07), vec3(1.00, 0.85, 0.50));
-
-vec3 signed_tone(float off) {
-    float deep = min(2.0 * abs(off), 1.0), pale = max(2.0 * abs(off) - 1.0, 0.0);
-    return off < 0.0 ? mix(mix(FREE, LOW[0], deep), LOW[1], pale) : mix(mix(FREE, HIGH[0], deep), HIGH[1], pale);
-}
 
 vec3 tone(float value) {
-    if (tones == 0)
-        return FREE;
     float span = max(field_range.y - field_range.x, 1e-20);
     float share = clamp((value - field_range.x) / span, 0.0, 1.0);
-    if (tones == 2) {
-        // The root shows weak whirls.
-        float off = 2.0 * share - 1.0;
-        return signed_tone(sign(off) * pow(abs(off), 0.8));
-    }
-    // The palette starts at a medium lightness; below it, the colours fade to the dark of a fluid at rest.
-    vec3 hue = texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
-    return mix(FREE, hue, min(0.1 + 1.4 * share, 0.92));
+    // The ends of the colours are at the middles of the first and the last texel.
+    float last = float(textureSize(tones, 0).x - 1);
+    return texture(tones, vec2((share * last + 0.5) / (last + 1.0), 0.5)).rgb;
 }
 
 // Returns the value at a position in pixels of the image, interpolated between the free pixels around it, and the

@@ -1,5 +1,6 @@
 //! Flows on a grid, in host memory.
 
+use crate::base::look::{Palette, Srgb};
 use crate::base::memory::Memory;
 
 /// Number of velocities in the D2Q9 lattice. Their order is rest, E, N, W, S, NE, NW, SW, SE.
@@ -211,6 +212,38 @@ pub enum Tones {
     Signed,
     /// Dark for the smallest value, bright for the largest.
     Spread,
+}
+
+impl Tones {
+    /// Returns the colour at position `share` between the lowest value (0) and the highest (1).
+    pub fn colour(self, palette: Palette, share: f32) -> Srgb {
+        match self {
+            Self::None => AT_REST,
+            // Palettes start at a medium lightness. Below it, the colours fade to that of a fluid at rest.
+            Self::Rising | Self::Spread => {
+                mixed(AT_REST, palette.colour(share), (0.1 + 1.4 * share).clamp(0.0, 0.92))
+            }
+            Self::Signed => {
+                let off = 2.0 * share - 1.0;
+                let [deep, pale] = if off < 0.0 { NEGATIVE } else { POSITIVE };
+                // An exponent below 1 brightens weak whirls.
+                let strength = 2.0 * off.abs().powf(0.8);
+                mixed(mixed(AT_REST, deep, strength.min(1.0)), pale, (strength - 1.0).clamp(0.0, 1.0))
+            }
+        }
+    }
+}
+
+/// Colour of a fluid at rest.
+const AT_REST: Srgb = [10, 11, 17];
+/// Colours of moderate and of extreme values in [`Tones::Signed`].
+const NEGATIVE: [Srgb; 2] = [[23, 87, 204], [163, 224, 255]];
+const POSITIVE: [Srgb; 2] = [[204, 74, 18], [255, 217, 128]];
+
+fn mixed(from: Srgb, to: Srgb, share: f32) -> Srgb {
+    std::array::from_fn(|k| {
+        (f32::from(from[k]) + (f32::from(to[k]) - f32::from(from[k])) * share).round() as u8
+    })
 }
 
 /// A straight brush stroke that paints or erases obstacles. Coordinates run from -1 to 1 along the grid's longer side.

@@ -8,9 +8,10 @@ use std::sync::{Arc, LazyLock};
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
 use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Remedy, Series, Sharing, Variant, Work};
+use crate::base::look::Srgb;
 use crate::base::{
-    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, ParamValues,
-    Params, Points, Result, State, Stroke, invalid, params,
+    Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, Palette,
+    ParamValues, Params, Points, Result, State, Stroke, Tones, Unit, Units, invalid, params,
 };
 use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
 use crate::scene::Scene;
@@ -158,21 +159,56 @@ impl<'a> Carries<'a> {
 pub struct ColourScale {
     /// Name of the quantity, as in the panel.
     pub name: &'static str,
-    /// Unit of the quantity; empty for scene units.
-    pub unit: &'static str,
+    /// Unit of the quantity.
+    pub unit: ScaleUnit,
     /// Whether the values are decimal logarithms of the quantity.
     pub is_log: bool,
+    /// Colours of the flow's image, which show the quantity; `None` if the palette of the bodies shows it.
+    pub tones: Option<Tones>,
+}
+
+/// Unit of the quantity that colours represent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ScaleUnit {
+    /// The scene's unit of length.
+    Length,
+    /// The scene's unit of mass.
+    Mass,
+    /// The scene's unit of speed.
+    Speed,
+    /// Scene units that have no name.
+    Unnamed,
+    /// A unit that does not depend on the scene.
+    Fixed(&'static str),
+}
+
+impl ScaleUnit {
+    /// Returns the size and the name of the unit in a scene with these units, or `None` if the scene does not name its unit.
+    pub fn of(self, units: &Units) -> Option<Unit> {
+        match self {
+            Self::Length => units.length.clone(),
+            Self::Mass => units.mass.clone(),
+            Self::Speed => units.speed(),
+            Self::Unnamed => None,
+            Self::Fixed(name) => Some(Unit { size: 1.0, name: name.to_owned() }),
+        }
+    }
 }
 
 impl ColourScale {
     /// Describes a linear scale: the values are the quantity itself.
-    pub(super) const fn linear(name: &'static str, unit: &'static str) -> Option<Self> {
-        Some(Self { name, unit, is_log: false })
+    pub(super) const fn linear(name: &'static str, unit: ScaleUnit) -> Option<Self> {
+        Some(Self { name, unit, is_log: false, tones: None })
     }
 
     /// Describes a logarithmic scale: the values are decimal logarithms of the quantity, in scene units.
-    pub(super) const fn log(name: &'static str) -> Option<Self> {
-        Some(Self { name, unit: "", is_log: true })
+    pub(super) const fn log(name: &'static str, unit: ScaleUnit) -> Option<Self> {
+        Some(Self { name, unit, is_log: true, tones: None })
+    }
+
+    /// Returns the colour at position `share` on the scale, from 0 for the lowest value to 1 for the highest.
+    pub fn colour(&self, palette: Palette, share: f32) -> Srgb {
+        self.tones.map_or_else(|| palette.colour(share), |tones| tones.colour(palette, share))
     }
 }
 

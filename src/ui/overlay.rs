@@ -15,7 +15,8 @@ use super::swatches::colour_strip;
 use super::warnings::Warning;
 use super::widgets::{shortcut_button, small, tooltip};
 use super::{keys, sparkline, theme};
-use crate::base::{Palette, format};
+use crate::base::format;
+use crate::base::look::Srgb;
 use crate::modes::accuracy::{self, SampleErrors};
 use crate::modes::{ColourScale, Recipe, Sharing};
 use crate::session::{ErrorColours, Rung, Stats};
@@ -38,9 +39,9 @@ const VARIANTS_HELP: &str = "Last measurement of each variant with this number o
 /// Tooltip for the legend shown while colours represent force errors.
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
 /// Size of the colour bar in the legend, in points.
-const LEGEND: Vec2 = vec2(84.0, 10.0);
+const LEGEND: Vec2 = vec2(72.0, 10.0);
 /// Size of a number at an end of the colour bar, in points: fits the longest number, so that the bar does not move.
-const END: Vec2 = vec2(50.0, 14.0);
+const END: Vec2 = vec2(48.0, 14.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -360,36 +361,50 @@ fn legend_of_errors(ui: &mut egui::Ui, model: &Model, ErrorColours { measured, d
     show_rows(ui, &[row("Bodies measured", format!("{some} of {all}"), ERRORS_HELP)]);
     if measured > 0 {
         let ends = decades.map(|exponent| format!("1e{exponent}"));
-        colour_scale(ui, model.look.palette, ("Colour", ends), ERRORS_HELP);
+        let palette = model.look.palette;
+        colour_scale(ui, |share| palette.colour(share), (("Colour", ""), ends), ERRORS_HELP);
     }
 }
 
 /// Shows the colour scale with the values at its ends, if the mode describes what the colours show.
 fn legend(ui: &mut egui::Ui, model: &Model) {
-    let Some(ColourScale { name, unit, is_log }) = model.stats.config.mode.colour_scale() else { return };
+    let config = &model.stats.config;
+    let Some(scale) = config.mode.colour_scale() else { return };
+    let ColourScale { name, is_log, .. } = scale;
+    let unit = scale.unit.of(&config.start.units);
+    let size = unit.as_ref().map_or(1.0, |unit| unit.size);
     let ends = model.value_range.map(|value| {
         let value = f64::from(value);
-        format::significant(if is_log { 10f64.powf(value) } else { value }, 2)
+        format::significant(size * if is_log { 10f64.powf(value) } else { value }, 2)
     });
-    let unit = if unit.is_empty() { "scene units" } else { unit };
-    let scale = if is_log { ", on a logarithmic scale" } else { "" };
+    let unit = unit.map_or_else(String::new, |unit| unit.name);
+    let shown_unit = if unit.is_empty() { "scene units" } else { &unit };
+    let spacing = if is_log { ", on a logarithmic scale" } else { "" };
     let help = format!(
-        "Colours show {} in {unit}{scale}. Values outside the range have the colour of the nearer end.",
+        "Colours show {} in {shown_unit}{spacing}. Values outside the range have the colour of the nearer end.",
         name.to_lowercase()
     );
-    colour_scale(ui, model.look.palette, (name, ends), &help);
+    let palette = model.look.palette;
+    colour_scale(ui, |share| scale.colour(palette, share), ((name, &unit), ends), &help);
 }
 
-/// Shows a bar with the colours of a palette, between the values at its two ends.
-fn colour_scale(ui: &mut egui::Ui, palette: Palette, (name, ends): (&str, [String; 2]), help: &str) {
+/// Shows a quantity and its unit, and a bar with the colours of its values between the values at the two ends.
+fn colour_scale(
+    ui: &mut egui::Ui,
+    colour: impl Fn(f32) -> Srgb,
+    ((name, unit), ends): ((&str, &str), [String; 2]),
+    help: &str,
+) {
     let line = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
         ui.label(small(ui, name));
+        ui.label(RichText::new(unit).size(11.0).color(theme::of(ui).weak));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let [low, high] =
                 ends.map(|text| RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
             ui.add_sized(END, egui::Label::new(high));
             let (rect, _) = ui.allocate_exact_size(LEGEND, egui::Sense::hover());
-            ui.painter().add(colour_strip(palette, rect));
+            ui.painter().add(colour_strip(colour, rect));
             ui.add_sized(END, egui::Label::new(low));
         });
     });

@@ -5,6 +5,7 @@ use egui::{Color32, CornerRadius, Mesh, Sense, Stroke, StrokeKind, WidgetInfo, W
 use super::action::Collector;
 use super::widgets::tooltip;
 use super::{jump, theme};
+use crate::base::look::Srgb;
 use crate::base::{Choice, Opt, Palette};
 
 /// Number of colour steps in a palette's swatch.
@@ -32,7 +33,7 @@ fn swatch(
     (width, is_selected): (f32, bool),
 ) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(width, 18.0), Sense::click());
-    ui.painter().add(colour_strip(*palette, rect.shrink(3.0)));
+    ui.painter().add(colour_strip(|share| palette.colour(share), rect.shrink(3.0)));
     let colours = theme::of(ui);
     let edge = match (is_selected, response.hovered() || response.has_focus()) {
         (true, _) => Stroke::new(2.0_f32, colours.accent),
@@ -50,12 +51,12 @@ fn swatch(
     tooltip(response, || format!("{}: {}", opt.name, opt.help)).clicked()
 }
 
-/// Returns a rectangle filled with the colours of a palette, from low to high.
-pub(super) fn colour_strip(palette: Palette, rect: egui::Rect) -> Mesh {
+/// Returns a rectangle filled with the colours of a scale. `colour` returns the colour at a share of the width.
+pub(super) fn colour_strip(colour: impl Fn(f32) -> Srgb, rect: egui::Rect) -> Mesh {
     let mut mesh = Mesh::default();
     for nth in 0..=STEPS {
         let share = nth as f32 / STEPS as f32;
-        let [red, green, blue] = palette.colour(share);
+        let [red, green, blue] = colour(share);
         let x = rect.left() + share * rect.width();
         for y in [rect.top(), rect.bottom()] {
             mesh.colored_vertex(egui::pos2(x, y), Color32::from_rgb(red, green, blue));

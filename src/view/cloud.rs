@@ -12,6 +12,7 @@ use glium::uniforms::Sampler;
 
 use super::fill::pixels;
 use super::opengl::graphics;
+use crate::base::look::Srgb;
 use crate::base::{Error, Palette, Points, Result};
 
 /// Vertex that holds the position and size `(x, y, z, w)` of a body, as in [`Points::positions`].
@@ -63,7 +64,7 @@ pub(super) struct Cloud {
 
 impl Cloud {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let palette = palette_texture(context, Palette::Dusk)?;
+        let palette = palette_texture(context, |share| Palette::Dusk.colour(share))?;
         Ok(Self {
             context: context.clone(),
             palette,
@@ -109,7 +110,7 @@ impl Cloud {
 
     /// Replaces the colour map with the colours of `palette`.
     pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
-        self.palette = palette_texture(&self.context, palette)?;
+        self.palette = palette_texture(&self.context, |share| palette.colour(share))?;
         Ok(())
     }
 
@@ -130,10 +131,10 @@ impl Cloud {
     }
 }
 
-/// Creates a texture that holds 256 colours of the palette in one row, from low to high values.
-fn palette_texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d> {
+/// Creates a texture that holds 256 colours in one row, from low to high values.
+pub(super) fn palette_texture(context: &Rc<Context>, colour: impl Fn(f32) -> Srgb) -> Result<Texture2d> {
     let row = (0..256).flat_map(|i| {
-        let [red, green, blue] = palette.colour(i as f32 / 255.0);
+        let [red, green, blue] = colour(i as f32 / 255.0);
         [red, green, blue, 255]
     });
     let image = RawImage2d::from_raw_rgba(row.collect(), (256, 1));

@@ -8,10 +8,10 @@ use glium::texture::{ClientFormat, MipmapsOption, RawImage2d, Texture2d, Uncompr
 use glium::{Program, Rect, Surface, uniform};
 
 use super::camera::Camera;
-use super::cloud::{Cloud, followed};
-use super::fill::{fill, pixels};
+use super::cloud::{followed, palette_texture};
+use super::fill::{fill, pixels, smooth};
 use super::opengl::{BACKGROUND, graphics, source};
-use crate::base::{Image, Result, Tones};
+use crate::base::{Image, Palette, Result, Tones};
 
 pub(super) struct Field {
     context: Rc<Context>,
@@ -19,14 +19,30 @@ pub(super) struct Field {
     /// The current image of the flow; `None` if there is no image.
     pub texture: Option<Texture2d>,
     tones: Tones,
+    palette: Palette,
+    /// Colours of the values, in a row, for the current `tones` and `palette`; `None` if these have changed.
+    colours: Option<Texture2d>,
     /// Values of the flow's image at the low and high ends of the colour map.
-    range: [f32; 2],
+    pub range: [f32; 2],
 }
 
 impl Field {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let program = source!("field", "fill").compile(context)?;
-        Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
+        Ok(Self {
+            context: context.clone(),
+            program,
+            texture: None,
+            tones: Tones::None,
+            palette: Palette::Dusk,
+            colours: None,
+            range: [0.0, 1.0],
+        })
+    }
+
+    /// Chooses the palette of the colours.
+    pub(super) fn set_palette(&mut self, palette: Palette) {
+        (self.palette, self.colours) = (palette, None);
     }
 
     /// Returns whether the image shows a quantity in colour, rather than only the obstacles.
@@ -56,7 +72,10 @@ impl Field {
         let range = image.range();
         let follows = same && alike && tones == self.tones;
         self.range = followed(if follows { self.range } else { range }, range);
-        self.tones = tones;
+        if self.colours.is_none() || tones != self.tones {
+            self.tones = tones;
+            self.colours = Some(palette_texture(&self.context, |share| tones.colour(self.palette, share))?);
+        }
         Ok(())
     }
 
@@ -65,21 +84,14 @@ impl Field {
         &self,
         surface: &mut impl Surface,
         area: Rect,
-        (cloud, camera, half): (&Cloud, &Camera, [f32; 2]),
+        (camera, half): (&Camera, [f32; 2]),
     ) -> Result<()> {
-        let Some(texture) = &self.texture else { return Ok(()) };
+        let (Some(texture), Some(colours)) = (&self.texture, &self.colours) else { return Ok(()) };
         let [right, up, back] = camera.axes();
         let uniforms = uniform! {
-            palette: cloud.palette(),
-            value_range: cloud.value_range,
             field: pixels(texture),
             field_range: self.range,
-            tones: match self.tones {
-                Tones::None => 0i32,
-                Tones::Rising => 1,
-                Tones::Signed => 2,
-                Tones::Spread => 3,
-            },
+            tones: smooth(colours),
             half_size: half,
             eye: camera.eye().to_array(),
             right: right.to_array(),

@@ -11,7 +11,7 @@ use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
     ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Remedy,
-    Simulation, Start, Variant, Work, checks, common_multiple, fleet, source,
+    ScaleUnit, Simulation, Start, Variant, Work, checks, common_multiple, fleet, source,
 };
 use crate::scene;
 
@@ -110,10 +110,10 @@ impl Mode for Asteroids {
 
     fn colour_scale(&self) -> Option<ColourScale> {
         match self.colour {
-            Colour::Speed => ColourScale::linear("Speed", ""),
-            Colour::Mass => ColourScale::linear("Mass", ""),
-            Colour::Acceleration => ColourScale::log("Acceleration"),
-            Colour::Height => ColourScale::linear("Height", ""),
+            Colour::Speed => ColourScale::linear("Speed", ScaleUnit::Speed),
+            Colour::Mass => ColourScale::linear("Mass", ScaleUnit::Mass),
+            Colour::Acceleration => ColourScale::log("Acceleration", ScaleUnit::Unnamed),
+            Colour::Height => ColourScale::linear("Height", ScaleUnit::Length),
             Colour::Origin | Colour::Hit => None,
         }
     }

@@ -9,8 +9,8 @@ use super::{check, reference};
 use crate::base::{Flow, Result, SPEEDS, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, Series, Simulation,
-    Variant, Work, fleet,
+    ColourScale, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, ScaleUnit, Series,
+    Simulation, Variant, Work, fleet,
 };
 use crate::scene;
 
@@ -83,12 +83,22 @@ impl Mode for Fluid {
         Err("Viscosity destroys information, so steps cannot be undone.")
     }
 
-    /// Describes the colours of tracers; `None` over a coloured field, where tracers are white.
+    /// Describes the colours of the field. If it has none, describes the colours of the tracers, which are white otherwise.
     fn colour_scale(&self) -> Option<ColourScale> {
-        match self.colour {
-            _ if self.field != Field::Walls => None,
-            Colour::Speed => ColourScale::linear("Speed", "cells/step"),
-            Colour::Vorticity => ColourScale::linear("Vorticity", "1/step"),
+        let (speed, vorticity, density) = (
+            ColourScale::linear("Speed", ScaleUnit::Fixed("cells/step")),
+            ColourScale::linear("Vorticity", ScaleUnit::Fixed("1/step")),
+            ColourScale::linear("Density", ScaleUnit::Unnamed),
+        );
+        let of_field = |scale: Option<ColourScale>| {
+            scale.map(|scale| ColourScale { tones: Some(self.field.tones()), ..scale })
+        };
+        match (self.field, self.colour) {
+            (Field::Walls, Colour::Speed) => speed,
+            (Field::Walls, Colour::Vorticity) => vorticity,
+            (Field::Speed, _) => of_field(speed),
+            (Field::Vorticity, _) => of_field(vorticity),
+            (Field::Density, _) => of_field(density),
         }
     }
 

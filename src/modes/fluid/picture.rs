@@ -26,6 +26,18 @@ const SPEED: u32 = 0;
 const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
+impl Field {
+    /// Returns the colours in which the field is drawn.
+    pub(super) fn tones(self) -> Tones {
+        match self {
+            Self::Walls => Tones::None,
+            Self::Speed => Tones::Rising,
+            Self::Vorticity => Tones::Signed,
+            Self::Density => Tones::Spread,
+        }
+    }
+}
+
 impl FluidSimulation {
     /// Queues an update of the velocities and densities of all cells, from which the picture and readings are computed.
     /// Does nothing if they have already been gathered from all devices.
@@ -105,16 +117,15 @@ impl FluidSimulation {
     fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
         let (width, height, by) = self.image_size();
         let [nx, ny] = self.sides();
-        let (what, tones) = match self.params.field {
-            Field::Walls => (SPEED, Tones::None),
-            Field::Speed => (SPEED, Tones::Rising),
-            Field::Vorticity => (VORTICITY, Tones::Signed),
-            Field::Density => (DENSITY, Tones::Spread),
+        let what = match self.params.field {
+            Field::Walls | Field::Speed => SPEED,
+            Field::Vorticity => VORTICITY,
+            Field::Density => DENSITY,
         };
         let args =
             [nx, ny, Arg::Uint(by as u32), Arg::Uint(what), (&self.field).into(), (&self.pixels).into()];
         self.lane.whole(Pass::cheap(&self.image, &args, width * height))?;
-        Ok((width, height, tones))
+        Ok((width, height, self.params.field.tones()))
     }
 
     /// Returns the computed and the reference (f64) results of the last step for the free cells among `chosen`, as

@@ -11,7 +11,7 @@ use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
     ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
-    Simulation, Variant, Work, checks, edits, fleet, source,
+    ScaleUnit, Simulation, Variant, Work, checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -73,11 +73,11 @@ impl Mode for Gravity {
 
     fn colour_scale(&self) -> Option<ColourScale> {
         match self.colour {
-            Colour::Speed => ColourScale::linear("Speed", ""),
-            Colour::Mass => ColourScale::log("Mass"),
-            Colour::Acceleration => ColourScale::log("Acceleration"),
-            Colour::Height => ColourScale::linear("Height", ""),
-            Colour::Cost => ColourScale::linear("Cost", "bodies + cells"),
+            Colour::Speed => ColourScale::linear("Speed", ScaleUnit::Speed),
+            Colour::Mass => ColourScale::log("Mass", ScaleUnit::Mass),
+            Colour::Acceleration => ColourScale::log("Acceleration", ScaleUnit::Unnamed),
+            Colour::Height => ColourScale::linear("Height", ScaleUnit::Length),
+            Colour::Cost => ColourScale::linear("Cost", ScaleUnit::Fixed("terms")),
             Colour::Origin | Colour::Error | Colour::Own | Colour::Stars => None,
         }
     }

@@ -711,8 +711,29 @@ fn the_legend_gives_the_values_at_the_ends_of_the_colours() {
             assert!(has(&window, text), "{colour}: {text}");
         }
     }
+    window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
+    window.run();
+    choose(&mut window, "colour", "speed");
+    // At a unit of time of 1/2π years, 1 is 29.8 km/s.
+    assert!(has(&window, "km/s") && has(&window, "7.4"), "speeds have the scene's unit");
     choose(&mut window, "colour", "origin");
     assert!(!has(&window, "0.25") && !has(&window, "Cost"), "labels have no scale");
+}
+
+#[test]
+fn the_legend_of_a_flow_is_that_of_its_field() {
+    let mut window = open_folded(modes::find("fluid").unwrap());
+    for (field, texts) in [
+        ("speed", ["Speed", "cells/step", "4.0"]),
+        ("vorticity", ["Vorticity", "1/step", "4.0"]),
+        ("density", ["Density", "0.25", "4.0"]),
+        ("walls", ["Speed", "cells/step", "4.0"]),
+    ] {
+        choose(&mut window, "field", field);
+        for text in texts {
+            assert!(window.query_by_label(text).is_some(), "{field}: {text}");
+        }
+    }
 }
 
 #[test]
