@@ -14,8 +14,17 @@ const OF_TREES: &[&str] = &["cells", "cells_depth"];
 const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
 
 /// Keys of the settings that have no effect on a flat picture, and the text that says why they are disabled.
-const OF_SPACE: &[&str] =
-    &["auto_exposure", "depth_cue", "stars", "cells", "cells_depth", "follow", "turn", "keep_in_view"];
+const OF_SPACE: &[&str] = &[
+    "auto_exposure",
+    "occlusion",
+    "depth_cue",
+    "stars",
+    "cells",
+    "cells_depth",
+    "follow",
+    "turn",
+    "keep_in_view",
+];
 const IS_FLAT: &str = "This setting has no effect on a flat picture.";
 
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {

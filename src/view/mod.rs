@@ -15,6 +15,7 @@ mod framing;
 mod grid;
 mod layer;
 mod light;
+mod occlusion;
 mod offscreen;
 mod opengl;
 mod paper;

@@ -60,6 +60,9 @@ pub(super) const SCREEN: Blend = Blend {
     color: blending(Factor::OneMinusDestinationColor, Factor::One),
     ..blend(Factor::Zero, Factor::One)
 };
+/// Blending that multiplies the existing colours by the new ones, and keeps the existing alpha.
+pub(super) const MULTIPLY: Blend =
+    Blend { color: blending(Factor::Zero, Factor::SourceColor), ..blend(Factor::Zero, Factor::One) };
 /// Returns a blend mode that multiplies the existing colours by `kept` and adds the new colours.
 pub(super) const fn fade(kept: f32) -> Blend {
     Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }

@@ -9,9 +9,10 @@ use glium::{Rect, Surface};
 use super::camera::Camera;
 use super::opengl::{is_software, scale};
 use super::{
-    bloom, cells, cloud, exposure, field, grid, light, paper, points, spheres, stars, streaks, target, trails,
+    bloom, cells, cloud, exposure, field, grid, light, occlusion, paper, points, spheres, stars, streaks,
+    target, trails,
 };
-use crate::base::look::{self, Theme};
+use crate::base::look::{EffectMode, Theme};
 use crate::base::{LightRequest, Look, Points, Result, Shape, Sprites, sample_stride};
 
 /// Weight of the bloom at full strength, relative to the light of the bodies.
@@ -33,6 +34,7 @@ pub struct View {
     glow: points::Glow,
     streaks: streaks::Streaks,
     spheres: spheres::Spheres,
+    occlusion: occlusion::Occlusion,
     stars: stars::Stars,
     trails: trails::Trails,
     target: target::Target,
@@ -64,6 +66,7 @@ impl View {
             glow: points::Glow::new(context)?,
             streaks: streaks::Streaks::new(context)?,
             spheres: spheres::Spheres::new(context)?,
+            occlusion: occlusion::Occlusion::new(context)?,
             stars: stars::Stars::new(context)?,
             trails: trails::Trails::new(context, is_software)?,
             target: target::Target::new(context)?,
@@ -84,6 +87,7 @@ impl View {
         if self.look != *look {
             if self.look.palette != look.palette {
                 self.cloud.set_palette(look.palette)?;
+                self.field.set_palette(look.palette);
             }
             self.look = look.clone();
             self.drawn = None;
@@ -175,9 +179,12 @@ impl View {
         &light::LIMITS[usize::from(self.is_software)]
     }
 
-    /// Returns the values at the two ends of the colour map, in the unit of [`Points::values`].
+    /// Returns the values at the two ends of the colour map: of the flow's image, in the unit of [`Image::values`], if it has
+    /// colours, or else of the bodies, in the unit of [`Points::values`].
+    ///
+    /// [`Image::values`]: crate::base::flow::Image::values
     pub fn value_range(&self) -> [f32; 2] {
-        self.cloud.value_range
+        if self.field.is_coloured() { self.field.range } else { self.cloud.value_range }
     }
 
     /// Draws the picture into `area`, in pixels from the lower left corner, or into the whole surface if `area` is `None`.
@@ -234,7 +241,7 @@ impl View {
     ) -> Result<()> {
         let over = match self.shape {
             Shape::Tracers { half } if self.field.texture.is_some() => {
-                self.field.draw(surface, area, (&self.cloud, camera, half))?;
+                self.field.draw(surface, area, (camera, half))?;
                 true
             }
             _ => false,
@@ -277,6 +284,10 @@ impl View {
         self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
             self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
+            if shows(look.occlusion, self.is_software) {
+                let around = (&*camera, self.spheres.radius);
+                self.occlusion.darken(&mut target.light()?, target.depths(), around)?;
+            }
         }
         self.trails.draw(&mut light, cloud, (camera, look), (*shape, scale))?;
         match shape {
@@ -319,10 +330,15 @@ impl View {
     }
 
     fn blooms(&self) -> bool {
-        match self.look.bloom {
-            look::BloomMode::Auto => !self.is_software,
-            look::BloomMode::On => true,
-            look::BloomMode::Off => false,
-        }
+        shows(self.look.bloom, self.is_software)
+    }
+}
+
+/// Returns whether to draw an effect.
+fn shows(effect: EffectMode, is_software: bool) -> bool {
+    match effect {
+        EffectMode::Auto => !is_software,
+        EffectMode::On => true,
+        EffectMode::Off => false,
     }
 }

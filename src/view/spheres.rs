@@ -13,6 +13,7 @@ use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::fill::smooth;
 use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
+use super::points::percentile;
 use crate::base::{Look, Result};
 
 /// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
@@ -32,6 +33,8 @@ pub(super) struct Spheres {
     rings: Texture2d,
     /// Brightness of the strongest flash. The more bodies flash at the same time, the fainter are the flashes.
     flash: f32,
+    /// Radius of a typical ball.
+    pub radius: f32,
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
 
@@ -50,12 +53,14 @@ impl Spheres {
             planets: source.compile_with(context, "#define PLANET\n")?,
             rings: rings.map_err(graphics("create the texture of the rings' shadow"))?,
             flash: 0.0,
+            radius: 0.0,
             planet,
         })
     }
 
-    /// Measures how much light the bodies take away from the planet, and how many of them flash.
+    /// Measures how large the bodies are, how much light they take away from the planet, and how many of them flash.
     pub(super) fn measure(&mut self, bodies: &[[f32; 4]], planet: f32) {
+        self.radius = percentile(bodies, |body| body[3]);
         self.flash = 1.0 / (1.0 + 20.0 * mean_flash(bodies));
         if planet > 0.0 {
             let data = Cow::from(optical_depths(bodies, planet));

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::framebuffer::{DepthRenderBuffer, SimpleFrameBuffer};
-use glium::texture::{DepthFormat, Texture2d, UncompressedFloatFormat};
+use glium::framebuffer::SimpleFrameBuffer;
+use glium::texture::{DepthFormat, DepthTexture2d, MipmapsOption, Texture2d, UncompressedFloatFormat};
 use glium::uniforms::MagnifySamplerFilter;
 use glium::{BlitTarget, Program, Rect, Surface, uniform};
 
@@ -20,7 +20,7 @@ pub(super) struct Target {
     tone_map: [Program; 2],
     compose: [Program; 2],
     light: Texture2d,
-    depth: DepthRenderBuffer,
+    depth: DepthTexture2d,
     /// The picture of the target's light, if the picture is enlarged.
     small: Option<Texture2d>,
 }
@@ -67,6 +67,11 @@ impl Target {
             .map_err(graphics("draw into a half-float texture with depth"))?;
         space.clear_depth(0.0);
         Ok(space)
+    }
+
+    /// Returns the reciprocal depth of each pixel of the balls; 0 where there is no ball.
+    pub(super) fn depths(&self) -> &DepthTexture2d {
+        &self.depth
     }
 
     /// Returns the texture that holds the collected light.
@@ -132,9 +137,10 @@ pub(super) struct ToneMapping<'a> {
     pub over: bool,
 }
 
-fn attachments(context: &Rc<Context>, width: u32, height: u32) -> Result<(Texture2d, DepthRenderBuffer)> {
+fn attachments(context: &Rc<Context>, width: u32, height: u32) -> Result<(Texture2d, DepthTexture2d)> {
     let light = texture(context, UncompressedFloatFormat::F16F16F16F16, (width, height))?;
-    let depth = DepthRenderBuffer::new(context, DepthFormat::F32, width, height)
-        .map_err(graphics("create a depth buffer"))?;
+    let depth =
+        DepthTexture2d::empty_with_format(context, DepthFormat::F32, MipmapsOption::NoMipmap, width, height)
+            .map_err(graphics("create a depth buffer"))?;
     Ok((light, depth))
 }

@@ -3,6 +3,7 @@
 use gravitile::base::bodies::{Points, Shape};
 use gravitile::base::error::Error;
 use gravitile::base::flow::{Image, Tones};
+use gravitile::base::look::{EffectMode, Look};
 use gravitile::view::{BACKGROUND, Camera, Canvas, View};
 use image::{Rgb, RgbImage};
 
@@ -37,8 +38,13 @@ fn value_range(points: &Points) -> [f32; 2] {
 }
 
 fn draw(points: &Points, camera: &Camera, size: (u32, u32)) -> RgbImage {
+    draw_with(points, (camera, &Look::plain()), size)
+}
+
+fn draw_with(points: &Points, (camera, look): (&Camera, &Look), size: (u32, u32)) -> RgbImage {
     let offscreen = Canvas::offscreen(size).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    view.set_look(look).expect("the look is set");
     view.upload(points, value_range(points)).expect("there is room");
     offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
 }
@@ -387,6 +393,27 @@ fn faced(points: &Points) -> Camera {
     let mut camera = Camera::facing(points.shape);
     camera.frame_all(points, ASPECT);
     camera
+}
+
+#[test]
+fn crowded_balls_have_dark_gaps() {
+    let one = [([0.0; 3], 0.15)];
+    let mut crowd: Vec<_> =
+        (0..9).map(|i| ([0.3 * (i % 3 - 1) as f32, 0.0, 0.3 * (i / 3 - 1) as f32], 0.15)).collect();
+    // A layer behind, seen through the gaps.
+    crowd.extend((0..4).map(|i| ([0.3 * (i % 2) as f32 - 0.15, 0.22, 0.3 * (i / 2) as f32 - 0.15], 0.15)));
+    let look = |occlusion| Look { occlusion, ..Look::plain() };
+    let light = |rows: &[([f32; 3], f32)], occlusion, at: [f32; 3]| {
+        let picture = draw_with(&balls(rows, 0.0), (&front(), &look(occlusion)), SIZE);
+        let (x, y) = pixel(&front(), at, SIZE);
+        f64::from(picture.get_pixel(x, y).0.into_iter().map(u32::from).sum::<u32>())
+    };
+    let kept =
+        |rows: &[([f32; 3], f32)], at| light(rows, EffectMode::On, at) / light(rows, EffectMode::Off, at);
+    let (gap, top) = ([0.15, 0.1, 0.15], [0.0, -0.15, 0.0]);
+    assert!(kept(&crowd, gap) < 0.85, "{} in a gap", kept(&crowd, gap));
+    assert!(kept(&crowd, top) > 0.95, "{} in front", kept(&crowd, top));
+    assert!(kept(&one, top) > 0.99, "a single ball is as bright as without");
 }
 
 #[test]

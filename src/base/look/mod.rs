@@ -21,9 +21,11 @@ parameters! {
         /// Adapts the exposure to the brightness of the picture.
         auto_exposure: bool = true, "Auto exposure" effect(View) advanced(true),
         /// Adds a glow around bright areas.
-        bloom: BloomMode = BloomMode::Auto, "Bloom" effect(View),
+        bloom: EffectMode = EffectMode::Auto, "Bloom" effect(View),
         /// Fraction of the light that spreads as a glow.
         bloom_strength: f32 = 0.35, "Bloom strength" [0.0..=1.0, Linear] effect(View) advanced(true),
+        /// Darkens the gaps between crowded asteroids.
+        occlusion: EffectMode = EffectMode::Auto, "Ambient occlusion" effect(View) advanced(true),
         /// Scales the drawn size of bodies. Asteroids keep their own radius.
         point_size: f32 = 1.0, "Point size" [0.25..=4.0, Log] effect(View),
         /// Length of trails in frames; 0 turns trails off. With many bodies, trails are coarser; with very many, they are off.
@@ -101,13 +103,13 @@ choice! {
 }
 
 choice! {
-    /// When to draw a glow around bright areas.
-    pub enum BloomMode {
-        /// On if a GPU draws the picture; off if the CPU does, because it is too slow for bloom.
+    /// When to draw an effect that takes much time.
+    pub enum EffectMode {
+        /// On if a GPU draws the picture; off if the CPU does, because it is too slow.
         Auto = "auto",
-        /// Bright areas always have a glow.
+        /// Always on.
         On = "on",
-        /// Bright areas never have a glow.
+        /// Always off.
         Off = "off",
     }
 }
@@ -127,7 +129,7 @@ choice! {
 impl Look {
     /// Returns drawing settings without background stars or automatic effects, so that pictures can be compared.
     pub fn plain() -> Self {
-        Self { auto_exposure: false, bloom: BloomMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
+        Self { auto_exposure: false, bloom: EffectMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
     }
 
     /// Returns which tree cells to draw when the selected body is `body`, or `None` if tree cells are turned off.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gravitile::base::error::Error;
-use gravitile::base::look::{BloomMode, Look, Palette, SceneCamera, Size, Theme};
+use gravitile::base::look::{EffectMode, Look, Palette, SceneCamera, Size, Theme};
 use gravitile::base::partial::Partial;
 use gravitile::engine::config::Config;
 use gravitile::scene::file::parse;
@@ -135,6 +135,10 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
             "mode = \"gravity\"\ngenerator = \"galaxy\"\ncount = 99999999999\n",
             "count must be a whole number from 1",
         ),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_bodies = 0\n",
+            "auto_bodies must be a whole number from 1",
+        ),
         ("mode = \"gravity\"\ngenerator = \"galaxy\"\npace = 0\n", "pace must be a whole number from 1"),
         (
             "mode = \"gravity\"\nbodies = '''\nx,y,z,vx,vy,vz,m\n1,2,3\n'''\n",
@@ -206,12 +210,14 @@ fn a_look_and_a_camera_are_read_and_written() {
         exposure: 0.1,
         trails: 24.0,
         turn: true,
-        bloom: BloomMode::Off,
+        bloom: EffectMode::Off,
         ..Look::default()
     };
     assert_eq!(scene.look.complete(), look);
     assert_eq!(scene.camera.complete(), SceneCamera { yaw: -45.5, zoom: 2.0, ..SceneCamera::default() });
     assert_eq!((scene.look.iter().count(), scene.camera.iter().count()), (5, 2), "nothing is added");
+    let few = rewritten("mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_bodies = 500\n");
+    assert_eq!(few.start.auto_bodies, Some(500));
     let plain = rewritten("mode = \"gravity\"\ngenerator = \"galaxy\"\n");
     assert!(plain.start.look.is_empty() && plain.start.camera.is_empty());
     let written = plain.to_file().unwrap();

@@ -1,0 +1,39 @@
+// Ambient occlusion: darkens places between balls, where little light of the surroundings arrives. Compares the depth of each
+// pixel with that of pixels around it (after Mittring, Finding Next Gen: CryEngine 2, SIGGRAPH 2007).
+
+uniform sampler2D depths;  // distance of the near plane over the distance of each pixel; 0 for the background
+uniform float near;        // distance of the near plane
+uniform float pixel;       // height of a pixel at unit distance
+uniform float reach;       // distance, in units of the scene, within which balls take light from each other
+
+out vec4 kept;  // share of the light that is kept
+
+const int TAPS = 14;
+// Largest distance of a compared pixel, in pixels.
+const float WIDEST = 48.0;
+const float STRENGTH = 1.5;
+const float DARKEST = 0.25;
+
+void main() {
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    float own = texelFetch(depths, at, 0).r;
+    kept = vec4(1.0);
+    float away = near / max(own, 1e-30);
+    float wide = min(reach / (pixel * away), WIDEST);
+    if (own <= 0.0 || wide < 1.0)
+        return;
+    // Each pixel turns the pattern by another angle, so that the pattern does not show.
+    float turn = 6.2831853 * fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
+    ivec2 last = textureSize(depths, 0) - 1;
+    float closed = 0.0;
+    for (int k = 0; k < TAPS; ++k) {
+        // Points of a sunflower: evenly spread over the disc.
+        float angle = turn + 2.3999632 * float(k);
+        vec2 to = sqrt((float(k) + 0.5) / float(TAPS)) * wide * vec2(cos(angle), sin(angle));
+        float there = texelFetch(depths, clamp(at + ivec2(round(to)), ivec2(0), last), 0).r;
+        // How much nearer the other pixel is, in units of `reach`. A much nearer ball is not a neighbour.
+        float nearer = there > 0.0 ? (away - near / there) / reach : 0.0;
+        closed += clamp(nearer, 0.0, 1.0) * (1.0 - smoothstep(1.0, 3.0, nearer));
+    }
+    kept.rgb = vec3(max(1.0 - STRENGTH * closed / float(TAPS), DARKEST));
+}
