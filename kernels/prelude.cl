@@ -26,6 +26,8 @@ bool is_finite(float x)
 #define COLOUR_NONE 6 // gravity: one value for all bodies; the host replaces it if the colour is `error`
 #define COLOUR_STARS 8 // gravity
 #define HELD_OUT (-FLT_MAX)
+// Value of bodies that are drawn grey and faint.
+#define FAINT FLT_MAX
 
 // Values of at least LOWEST_COLOUR encode colours: 2^103 · (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
 #define LOWEST_COLOUR 0x1p126f

@@ -83,10 +83,12 @@ float exposure_of(sampler2D measured, bool automatic, float stops) {
     return exposure;
 }
 
-// Returns what share of the background a light covers.
+// Returns what share of the background a light covers. Most of the share saturates at about ten times the usual light. The rest
+// grows with the logarithm of the light, so that bright crowds keep their shape.
 float coverage(float lit) {
-    float dim = 1.0 / (1.0 + 0.5 * lit);
-    return 1.0 - dim * dim;
+    float dim = 1.0 / (1.0 + 0.65 * lit);
+    float decades = min(log2(1.0 + lit) * 0.1, 1.0);
+    return (1.0 - dim * dim) * (0.85 + 0.15 * decades);
 }
 
 // Returns the sRGB colour of a light and, as alpha, its coverage. The hue is the mean hue of the light and only the brightness

@@ -22,13 +22,14 @@ uniform float stops;
 flat out vec4 tint;
 flat out float glow;
 
-// Returns a factor for the light of a body, with a mean of 1: most are a little fainter, some are several times as bright.
+// Returns a factor for the light of a body, with a mean of 1: as among stars, most are faint and a few are very bright.
 float variation(uint body) {
     uint hash = body * 0x9e3779b9u;
     hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
     float chance = float((hash ^ (hash >> 13)) & 0xffffu) / 65535.0;
-    chance *= chance;
-    return 0.4 + 3.0 * chance * chance;
+    float power4 = chance * chance * chance * chance;
+    float power16 = power4 * power4 * power4 * power4;
+    return 0.35 + 1.5 * power4 + 12.0 * power16 * power16 * chance;
 }
 
 void main() {
@@ -38,6 +39,10 @@ void main() {
     // Beyond four times the typical radius, sprites grow slowly: a star stays larger than its planets.
     float girth = mass_scale > 0.0 ? max(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5) : 1.0;
     girth = girth > 4.0 ? 4.0 + 0.32 * log2(min(girth, 1e9) / 4.0) : girth;
+
+    // A bright body is a larger sprite, a faint one a fainter sprite.
+    float brightness = varied ? variation(uint(gl_VertexID) * stride) : 1.0;
+    girth *= sqrt(max(brightness, 1.0));
     float wanted = size * girth * distance / max(gl_Position.w, 1e-3 * distance);
     gl_PointSize = clamp(wanted, size_limits.x, size_limits.y);
 
@@ -47,10 +52,7 @@ void main() {
     // A sprite enlarged to the smallest size keeps the light of its true size: far bodies fade instead of vanishing.
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
     float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
-    tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * shrink * shrink * cue);
-
-    if (varied)
-        tint *= variation(uint(gl_VertexID) * stride);
+    tint = vec4(hue_of(value), 1.0) * (light * light_share(value) * shrink * shrink * cue * min(brightness, 1.0));
 
 #ifdef DIRECT
     tint *= exposure_of(measured, automatic, stops);

@@ -7,10 +7,13 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
         finish_step(a[i].xyz, i, n, c, x_in, x_out, v);
 }
 
-// Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Even parts of
-// galaxies are bulges and halos, with old, cool stars. Odd parts are discs, which also have young, hot stars. `i` picks the star.
-float star_colour(uint i, uint part)
+// Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Even groups are the bulges
+// of galaxies, with old, cool stars. Odd groups are discs, which also have young, hot stars. Groups below 0 are dark halos, whose
+// bodies are nearly invisible. `i` picks the star.
+float star_colour(uint i, float group)
 {
+    if (group < 0.0f)
+        return FAINT;
     const float3 cool = (float3)(1.0f, 0.69f, 0.38f), warm = (float3)(1.0f, 0.87f, 0.68f);
     const float3 white = (float3)(0.97f, 0.96f, 1.0f), hot = (float3)(0.6f, 0.74f, 1.0f);
     // A number from 0 to 1, evenly distributed (finaliser of MurmurHash3, Appleby 2011, public domain).
@@ -18,7 +21,7 @@ float star_colour(uint i, uint part)
     hash = (hash ^ hash >> 16) * 0x85ebca6bu;
     hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
     const float chance = convert_float((hash ^ hash >> 16) >> 8) * 0x1p-24f;
-    const float heat = (part & 1) == 0 ? 1.2f * chance : 1.0f + 2.0f * sqrt(chance);
+    const float heat = (convert_uint(group) & 1) == 0 ? 1.2f * chance : 1.0f + 2.0f * sqrt(chance);
     const float3 colour = heat < 1.0f ? mix(cool, warm, heat)
                         : heat < 2.0f ? mix(warm, white, heat - 1.0f) : mix(white, hot, heat - 2.0f);
     const uint3 rgb = convert_uint3(colour * 255.0f + 0.5f);
@@ -41,7 +44,7 @@ __kernel void pack(const uint n, const uint colour, __global const float4 *x, __
     case COLOUR_HEIGHT: shown = x[i].z; break;
     case COLOUR_COST: shown = a[i].w; break;
     case COLOUR_NONE: shown = 0.0f; break;
-    case COLOUR_STARS: shown = star_colour(i, convert_uint(v[i].w)); break;
+    case COLOUR_STARS: shown = star_colour(i, v[i].w); break;
     default: shown = length(v[i].xyz); break;
     }
     value[i] = all_finite(v[i].xyz) ? shown : HELD_OUT;

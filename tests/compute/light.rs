@@ -202,3 +202,15 @@ fn bulges_are_golden_and_discs_blue() {
     engine.run(3, |_| ()).unwrap();
     assert!(published(&mut engine, None).values == first.values, "stars keep their colour");
 }
+
+#[test]
+fn dark_halos_are_faint() {
+    let mut engine =
+        Engine::new(cpu(), scene("disc", Some(4000), &[("colour", Colour::Stars.name())])).unwrap();
+    let parts: Vec<f32> = engine.bodies().unwrap().origins().collect();
+    let points = published(&mut engine, None);
+    assert!(parts.iter().filter(|part| **part < 0.0).count() > 1000);
+    for (part, value) in parts.iter().zip(&*points.values) {
+        assert_eq!(*value == Points::UNMEASURED, *part < 0.0, "{value:e} in group {part}");
+    }
+}

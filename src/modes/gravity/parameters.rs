@@ -136,7 +136,8 @@ choice! {
         Error = "error",
         /// The colours that the scene gives to its named bodies; other bodies are grey.
         Own = "own",
-        /// Colours of stars: golden in bulges and halos, mostly blue-white in discs. Each body keeps its colour.
+        /// Colours of stars: golden in bulges, mostly blue-white in discs; dark halos are nearly invisible. Each body keeps its
+        /// colour.
         Stars = "stars",
     }
 }

@@ -18,6 +18,8 @@ use crate::scene::random::Random;
 
 /// Fraction of the bodies that belong to the bulge. Bulge bodies are heavier, which leaves more bodies for the disc.
 const BULGE_BODIES: f64 = 0.125;
+/// Group of the bodies of a dark halo. Groups below 0 are dark: see `star_colour` in `kernels/gravity/drift.cl`.
+const DARK: f64 = -1.0;
 /// Fraction of the bodies that belong to the halo, if there is one.
 const HALO_BODIES: f64 = 0.3;
 /// Scale radius of the halo, divided by the scale radius of the disc.
@@ -114,7 +116,8 @@ impl Galaxy {
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// Returns `n` bodies of the galaxy: first bulge and halo (group 0, at least one body), then the disc (group 1).
+    /// Returns `n` bodies of the galaxy: first the bulge (group 0, at least one body), then the halo (group [`DARK`]), then the
+    /// disc (group 1).
     pub(super) fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
@@ -150,6 +153,7 @@ impl Galaxy {
             let (at, velocity) = self.disc_body(random);
             bodies.push(at, velocity, self.disc / disc as f64);
         }
+        bodies.velocities[bulge..bulge + halo].iter_mut().for_each(|v| v[3] = DARK);
         bodies.velocities[bulge + halo..].iter_mut().for_each(|v| v[3] = 1.0);
         bodies
     }

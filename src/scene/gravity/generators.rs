@@ -100,7 +100,8 @@ fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
         let along = (2.0 * pericentre).sqrt() / distance;
         let inward = (2.0 / distance - along * along).max(0.0).sqrt();
         shift(&mut second, [distance, 0.0, 0.0], [-inward, along, 0.0]);
-        second.velocities.iter_mut().for_each(|v| v[3] += 2.0);
+        // The groups of the second galaxy are 2 and 3, and −2 for its dark halo.
+        second.velocities.iter_mut().for_each(|v| v[3] += if v[3] < 0.0 { -1.0 } else { 2.0 });
         first.positions.append(&mut second.positions);
         first.velocities.append(&mut second.velocities);
         first

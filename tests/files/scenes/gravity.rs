@@ -149,8 +149,17 @@ fn galaxies_with_halos_are_in_balance() {
         rows.filter(|(_, v)| (v[3] == 1.0) == is_disc).map(|(p, _)| p[3]).sum()
     };
     assert!((mass(true) - 0.2).abs() < 1e-6 && (mass(false) - 0.8).abs() < 1e-6);
+    let dark: f64 =
+        bodies.positions.iter().zip(&bodies.velocities).filter(|(_, v)| v[3] < 0.0).map(|(p, _)| p[3]).sum();
+    assert!((dark - 0.75).abs() < 1e-6, "{dark}");
     // Each of two galaxies is in balance.
     let (bodies, values) = gravity("merger", 4096, &[]);
+    let groups = [0..2048, 2048..4096].map(|half| {
+        let mut groups: Vec<i64> = bodies.velocities[half].iter().map(|v| v[3] as i64).collect();
+        groups.dedup();
+        groups
+    });
+    assert_eq!(groups, [[0, -1, 1], [2, -2, 3]], "bulge, halo and disc");
     for (place, half) in [0..2048, 2048..4096].into_iter().enumerate() {
         let mut one = Bodies::default();
         let mean: [f64; 3] = [0, 1, 2].map(|axis| {
