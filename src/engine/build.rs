@@ -58,7 +58,8 @@ impl Resolved {
 /// Returns the number of bodies, or the approximate number of cells, for `config`. Resolves `auto` to suit `device`.
 pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let work = &config.mode.info().work;
-    let auto = config.mode.auto_count(device, config.variant);
+    let of_device = config.mode.auto_count(device, config.variant);
+    let auto = config.start.auto_bodies.map_or(of_device, |of_scene| of_device.min(of_scene));
     let most = max_bodies(device, config);
     // A scene with a fixed number of bodies ignores the number chosen for other scenes.
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));

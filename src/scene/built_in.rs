@@ -47,7 +47,7 @@ pub static GRAVITY: LazyLock<Vec<Arc<Scene>>> = scenes![
 
 /// The built-in asteroid scenes. The default scene is first.
 pub static ASTEROIDS: LazyLock<Vec<Arc<Scene>>> =
-    scenes!["belt", "rings", "clouds", "billiards", "box", "shooter"];
+    scenes!["belt", "rings", "clouds", "splash", "billiards", "box", "shooter"];
 
 /// The built-in fluid scenes. The default scene is first.
 pub static FLUID: LazyLock<Vec<Arc<Scene>>> =

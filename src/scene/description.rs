@@ -27,6 +27,8 @@ pub struct Scene {
     pub camera: Partial<SceneCamera>,
     /// Fixed number of bodies or cells; `None` if the user may choose the number.
     pub bodies: Option<usize>,
+    /// Largest number of bodies that `auto` selects, for scenes that look best with few; `None` if it depends on the device alone.
+    pub auto_bodies: Option<usize>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,
     /// Maximum number of steps per frame, higher in scenes with a small time step; `None` means the mode's default.
@@ -102,6 +104,7 @@ impl Scene {
             look: Partial::default(),
             camera: Partial::default(),
             bodies: Some(bodies),
+            auto_bodies: None,
             steps,
             pace: None,
             origin,

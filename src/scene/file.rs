@@ -77,6 +77,8 @@ struct Contents {
     generator: Option<String>,
     /// Number of bodies or cells, if the scene fixes it.
     count: Option<usize>,
+    /// Largest number of bodies that `auto` selects.
+    auto_bodies: Option<usize>,
     /// Characteristic length for the Reynolds number, in cells.
     length: Option<f32>,
     steps: Option<u32>,
@@ -157,6 +159,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     for (what, number, most) in [
         ("count", *count, MAX_CELLS),
         ("start.bodies", start.bodies, MAX_CELLS),
+        ("auto_bodies", contents.auto_bodies, MAX_CELLS),
         ("pace", pace.map(|pace| pace as usize), MAX_PACE),
     ] {
         if number.is_some_and(|number| !(1..=most).contains(&number)) {
@@ -193,6 +196,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             look: tables::read(text, ("look", OF_MODE), &contents.look)?,
             camera: tables::read(text, ("camera", ""), &contents.camera)?,
             bodies: fixed,
+            auto_bodies: contents.auto_bodies,
             steps: *steps,
             pace: *pace,
             origin,
@@ -348,6 +352,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         title: scene.title.clone(),
         summary: scene.summary.clone(),
         steps: scene.steps,
+        auto_bodies: scene.auto_bodies,
         pace: scene.pace,
         look: tables::written(&scene.look),
         camera: tables::written(&scene.camera),

@@ -11,7 +11,7 @@ use super::{rasterizer, theme};
 use crate::base::look::{Srgb, Theme};
 
 /// Size of the text, in points.
-const SIZE: f32 = 12.0;
+const SIZE: f32 = 14.0;
 /// Distance between a body and its name, in points.
 const GAP: f32 = 14.0;
 /// Distance below which only the heavier of two bodies is named, in points.

@@ -14,7 +14,7 @@ use crate::scene::{Scene, softening};
 /// Relative drift of the energy above which a warning is shown.
 const WORRYING_DRIFT: f64 = 0.1;
 /// Smallest change of the energy that causes a warning, as a fraction of the kinetic energy plus |potential energy|.
-/// Where the two nearly cancel, even a small error is large relative to their sum.
+/// If kinetic and potential energy nearly cancel, even a small error is large relative to the total energy.
 const WORRYING_CHANGE: f64 = 0.02;
 /// Ratio of the softening length to the longest one that keeps close orbits, above which a warning is shown. At 4, an
 /// ellipse turns by about 3° in each revolution.
@@ -25,7 +25,7 @@ const MUCH_SOFTER: f32 = 4.0;
 pub(super) struct Fix {
     /// Text of the button.
     label: String,
-    /// What the button does, as a part of a sentence and as the tooltip.
+    /// Describes the change that the button makes, as a part of a sentence and as the tooltip.
     change: String,
     actions: Vec<Action>,
 }

@@ -10,7 +10,9 @@ use gravitile::engine::config::Config;
 use gravitile::engine::tuned::Tuned;
 use gravitile::engine::tuning::{self, Study, Trial};
 use gravitile::modes::{MODES, Recipe};
+use gravitile::scene::Scene;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 const BODIES: usize = 4096;
 /// The default of the parameter `accuracy`.
@@ -303,4 +305,14 @@ fn the_default_number_of_bodies_grows_with_the_device() {
     assert_eq!([small, big].map(|kind| of(kind, 132, "exact", None)), [4_096, 65_536]);
     assert_eq!([small, big].map(|kind| of(kind, 132, "1e-3", Some("tiled"))), [4_096, 65_536]);
     assert_eq!(of(small, 2, "exact", Some("tree")), 24_576);
+    // Some scenes look best with few bodies.
+    let in_scene = |auto_bodies, bodies| {
+        let mut config = Config { bodies, ..Config::new(gravity()) };
+        config.start = Arc::new(Scene { auto_bodies, ..Scene::clone(&config.start) });
+        Resolved::new(&config, &DeviceInfo { compute_units: 2, ..DeviceInfo::clone(&cpu().info) })
+            .unwrap()
+            .bodies
+    };
+    assert_eq!([500, 1 << 20].map(|most| in_scene(Some(most), None)), [500, 24_576]);
+    assert_eq!(in_scene(Some(500), Some(600)), 600, "a number that the user chose is kept");
 }

@@ -3,7 +3,7 @@
 use super::balls::{Balls, Packing, cube_root, param};
 use super::disc::Disc;
 use crate::base::{Bodies, State};
-use crate::scene::frame::centre;
+use crate::scene::frame::{centre, shift};
 use crate::scene::generator::{Argument, Arguments, Generator, Setup};
 use crate::scene::random::Random;
 
@@ -24,7 +24,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
     },
     Generator { name: "clouds", arguments: &[], make: clouds },
     Generator { name: "billiards", arguments: &[], make: billiards },
-    Generator { name: "pack", arguments: &[], make: dense_box },
+    Generator { name: "pack", arguments: &[Argument::new("fall", 0.0, 0.0..=100.0)], make: dense_box },
     Generator { name: "shooter", arguments: &[], make: shooter },
 ];
 
@@ -105,8 +105,9 @@ fn billiards(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Makes a box of bodies in hexagonal close packing, with small gaps.
-fn dense_box(setup: &Setup, _: &Arguments) -> State {
+/// Makes a box of resting bodies in hexagonal close packing, with small gaps. If `fall` is 0, the box is at the origin;
+/// otherwise it is above the planet, and `fall` is the distance between them.
+fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
     const SLACK: f64 = 0.02;
     let mut side = 1;
     while side * side * side < setup.bodies {
@@ -126,7 +127,14 @@ fn dense_box(setup: &Setup, _: &Arguments) -> State {
         let at = lattice.map(|c| c * pitch + SHAKE * ball * random.signed());
         bodies.push(at, [0.0; 3], 1.0 / setup.bodies as f64);
     }
-    at_rest(bodies)
+    centre(&mut bodies);
+    let fall = arguments.get("fall");
+    if fall > 0.0 {
+        let lowest = bodies.positions.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
+        let height = param(setup, "planet_radius") + fall + ball - lowest;
+        shift(&mut bodies, [0.0, 0.0, height], [0.0; 3]);
+    }
+    bodies.to_f32().into()
 }
 
 /// Makes a cloud of bodies at rest and a fast body 0. Body 0 is as heavy as all other bodies together, but at most as

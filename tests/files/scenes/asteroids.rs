@@ -78,7 +78,8 @@ fn more_bodies_take_more_room_and_not_less_space_each() {
     for row in scenes() {
         let size = |n| {
             let (bodies, _) = scene("asteroids", &row.name, n, &[]);
-            bodies.positions.iter().map(|p| length(&p[..3])).fold(0.0, f64::max)
+            let xs = || bodies.positions.iter().map(|p| p[0]);
+            xs().fold(f64::NEG_INFINITY, f64::max) - xs().fold(f64::INFINITY, f64::min)
         };
         let [few, many] = [size(4096), size(65_536)];
         // The size grows by a factor between ∛16 and √16; discs have empty space at 4 096 bodies.
@@ -150,6 +151,25 @@ fn the_box_is_and_stays_at_rest() {
     let mut end = start.clone();
     info.mode_for(row).reference(&mut end, 10).unwrap();
     assert_eq!(start, end);
+}
+
+#[test]
+fn the_box_of_splash_falls_onto_the_planet() {
+    let info = modes::find("asteroids").unwrap();
+    let row = info.scene("splash").unwrap();
+    let values = values(info, row, &[]);
+    let start = make(row, 300, 1, &values).to_f64();
+    let (planet, ball) = (float(&values, "planet_radius"), float(&values, "radius"));
+    let lowest = |bodies: &Bodies<f64>| {
+        bodies.positions.iter().map(|p| p[2]).fold(f64::INFINITY, f64::min) - planet - ball
+    };
+    assert!((lowest(&start) - 0.8).abs() < 1e-6, "{}", lowest(&start));
+    assert!(start.velocities.iter().all(|v| v[..3] == [0.0; 3]));
+    let mut end = State::from(start);
+    info.mode_for(row).reference(&mut end, 500).unwrap();
+    let end = end.into_bodies().unwrap();
+    assert!(lowest(&end) < 0.4, "{}", lowest(&end));
+    assert!(end.positions.iter().all(|p| length(&p[..3]) > planet), "none is inside the planet");
 }
 
 #[test]

@@ -151,6 +151,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     asteroids belt 15a5efb1304420a4
     asteroids rings f932c7100ac69d04
     asteroids clouds ca97647caeaaa9ae
+    asteroids splash cebde5e1968ba600
     asteroids billiards 940a3314a915ce2d
     asteroids box 754eeeedac1672cf
     asteroids shooter acb31465e7d7c8a4
