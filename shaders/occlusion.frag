@@ -8,11 +8,19 @@ uniform float reach;       // distance, in units of the scene, within which ball
 
 out vec4 kept;  // share of the light that is kept
 
-const int TAPS = 14;
+const int PAIRS = 8;
 // Largest distance of a compared pixel, in pixels.
 const float WIDEST = 48.0;
-const float STRENGTH = 1.5;
+const float STRENGTH = 2.0;
 const float DARKEST = 0.25;
+
+// Returns how much nearer to the eye than `away` the pixel `at` is, in units of `reach`, at least -1. A much nearer ball is not a
+// neighbour.
+float rise(ivec2 at, float away) {
+    float there = texelFetch(depths, clamp(at, ivec2(0), textureSize(depths, 0) - 1), 0).r;
+    float nearer = there > 0.0 ? (away - near / there) / reach : -1.0;
+    return max(nearer, -1.0) * (1.0 - smoothstep(1.0, 3.0, nearer));
+}
 
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
@@ -23,17 +31,13 @@ void main() {
     if (own <= 0.0 || wide < 1.0)
         return;
     // Each pixel turns the pattern by another angle, so that the pattern does not show.
-    float turn = 6.2831853 * fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
-    ivec2 last = textureSize(depths, 0) - 1;
+    float turn = 3.1415927 * fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
     float closed = 0.0;
-    for (int k = 0; k < TAPS; ++k) {
-        // Points of a sunflower: evenly spread over the disc.
+    for (int k = 0; k < PAIRS; ++k) {
+        // Points of a sunflower, evenly spread over the disc. Two opposite points cancel on a slope, which is not a gap.
         float angle = turn + 2.3999632 * float(k);
-        vec2 to = sqrt((float(k) + 0.5) / float(TAPS)) * wide * vec2(cos(angle), sin(angle));
-        float there = texelFetch(depths, clamp(at + ivec2(round(to)), ivec2(0), last), 0).r;
-        // How much nearer the other pixel is, in units of `reach`. A much nearer ball is not a neighbour.
-        float nearer = there > 0.0 ? (away - near / there) / reach : 0.0;
-        closed += clamp(nearer, 0.0, 1.0) * (1.0 - smoothstep(1.0, 3.0, nearer));
+        ivec2 to = ivec2(round(sqrt((float(k) + 0.5) / float(PAIRS)) * wide * vec2(cos(angle), sin(angle))));
+        closed += clamp(0.5 * (rise(at + to, away) + rise(at - to, away)), 0.0, 1.0);
     }
-    kept.rgb = vec3(max(1.0 - STRENGTH * closed / float(TAPS), DARKEST));
+    kept.rgb = vec3(max(1.0 - STRENGTH * closed / float(PAIRS), DARKEST));
 }

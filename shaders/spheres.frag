@@ -122,7 +122,9 @@ void main() {
     if (depth < near || !is_seen || edges == (covered >= 1.0)) {
         discard;
     }
+#ifndef SORTED
     gl_FragDepth = near / depth;
+#endif
 
     vec3 normal = normalize(ray * depth - centre);
     vec3 to_eye = ray * -inversesqrt(length2);

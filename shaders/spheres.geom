@@ -45,19 +45,36 @@ vec2 bounds(float across, float ahead, float r, float widest) {
     return clamp(vec2(low - pixel, high + pixel), -widest, widest);
 }
 
-void corner(float x, float y) {
+// The depth of a corner, which does not clip at the near and far planes.
+#ifdef SORTED
+uniform float near;  // distance of the near plane
+// All fragments have the depth of their ball, so that hidden ones need not be computed. For balls that do not intersect, the power
+// of the eye (its squared distance, less the squared radius) tells which ball hides the other: each lies on its own side of the
+// plane of equal power.
+float depth_of(vec3 centre, float r) {
+    float power = dot(centre, centre) - r * r;
+    return 2.0 * min(near * inversesqrt(max(power, near * near)), 1.0) - 1.0;
+}
+#else
+// Fragments write their own depth.
+float depth_of(vec3 centre, float r) {
+    return 0.0;
+}
+#endif
+
+void corner(float x, float y, float depth) {
     slope = vec2(x, y);
     ball = sphere[0];
     tint = colour[0];
     grain = rock[0];
-    // A constant depth, so that the near and far planes do not clip; fragments write their own depth.
-    gl_Position = vec4(slope / lens, 0.0, 1.0);
+    gl_Position = vec4(slope / lens, depth, 1.0);
     EmitVertex();
 }
 
 void main() {
     vec3 at = vec3(dot(sphere[0].xyz, right), dot(sphere[0].xyz, up), -dot(sphere[0].xyz, back));
     float r = sphere[0].w;
+    float depth = depth_of(at, r);
 #ifdef PLANET
     r *= 1.0 + HALO;
 #endif
@@ -69,9 +86,9 @@ void main() {
     vec2 x = bounds(at.x, at.z, r, lens.x);
     vec2 y = bounds(at.y, at.z, r, lens.y);
     if (x.x < x.y && y.x < y.y) {
-        corner(x.x, y.x);
-        corner(x.y, y.x);
-        corner(x.x, y.y);
-        corner(x.y, y.y);
+        corner(x.x, y.x, depth);
+        corner(x.y, y.x, depth);
+        corner(x.x, y.y, depth);
+        corner(x.y, y.y, depth);
     }
 }

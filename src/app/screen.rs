@@ -25,8 +25,10 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn new(window: Window, appearance: Appearance) -> Result<Self> {
+        let mut view = View::new(window.context())?;
+        view.hurry(window.context())?;
         Ok(Self {
-            view: View::new(window.context())?,
+            view,
             look: appearance.look().clone(),
             appearance,
             clock: FrameClock::new(window.refresh_interval()),

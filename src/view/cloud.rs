@@ -50,7 +50,7 @@ fn len(buffers: &Option<Buffers>) -> usize {
 
 /// Vertex buffers and colour map of the bodies, shared by everything that draws bodies.
 pub(super) struct Cloud {
-    context: Rc<Context>,
+    pub context: Rc<Context>,
     palette: Texture2d,
     /// Buffers of the current bodies; `None` if there are no bodies.
     pub buffers: Option<Buffers>,

@@ -79,6 +79,14 @@ impl View {
         })
     }
 
+    /// Prefers speed to exact pictures, if the CPU draws: asteroids that intersect may not meet where they should.
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
+    pub fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
+        if self.is_software { self.spheres.hurry(context) } else { Ok(()) }
+    }
+
     /// Sets the look of subsequent pictures. Does nothing if the look is unchanged.
     ///
     /// # Errors
@@ -283,9 +291,10 @@ impl View {
         let sky = shows_sky.then(|| self.stars.sky(target_size, camera, sky)).transpose()?;
         self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
-            self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
-            if shows(look.occlusion, self.is_software) {
-                let around = (&*camera, self.spheres.radius);
+            let is_occluded = shows(look.occlusion, self.is_software);
+            self.spheres.draw(&mut light, cloud, (camera, look), (planet, is_occluded))?;
+            if is_occluded {
+                let around = (camera, self.spheres.radius);
                 self.occlusion.darken(&mut target.light()?, target.depths(), around)?;
             }
         }

@@ -6,15 +6,17 @@ use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::draw_parameters::DepthTest;
+use glium::index::{IndexBuffer, IndicesSource, NoIndices, PrimitiveType};
 use glium::texture::{ClientFormat, MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
 use glium::{Blend, Depth, DrawParameters, Program, Rect, Surface, VertexBuffer, uniform};
 
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::fill::smooth;
-use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
+use super::opengl::{PREMULTIPLIED, Source, graphics, source};
 use super::points::percentile;
 use crate::base::{Look, Result};
+use glam::{Vec3, vec3};
 
 /// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
 const LEAST_RADIUS: f32 = 0.75;
@@ -27,8 +29,12 @@ const REACH: f32 = 4.0;
 const SAMPLE: usize = 32_768;
 
 pub(super) struct Spheres {
-    rocks: Program,
-    planets: Program,
+    /// Programs that draw bodies and planets, with the exact depth of each pixel.
+    exact: Programs,
+    /// Programs with one depth per ball, which save time on a CPU; `None` if every picture is exact.
+    sorted: Option<Programs>,
+    /// Order for drawing with one depth per ball, which is faster if hidden balls follow those that hide them.
+    order: Order,
     /// Optical depth of the bodies in each zone, seen along the z axis.
     rings: Texture2d,
     /// Brightness of the strongest flash. The more bodies flash at the same time, the fainter are the flashes.
@@ -38,10 +44,53 @@ pub(super) struct Spheres {
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
 
-impl Spheres {
-    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
+struct Programs {
+    rocks: Program,
+    planets: Program,
+}
+
+impl Programs {
+    fn new(context: &Rc<Context>, defines: &str) -> Result<Self> {
         let geometry = Some(include_str!("../../shaders/spheres.geom"));
         let source = Source { geometry, ..source!("spheres") };
+        Ok(Self {
+            rocks: source.compile_with(context, defines)?,
+            planets: source.compile_with(context, &format!("{defines}#define PLANET\n"))?,
+        })
+    }
+}
+
+/// Bodies in an order for drawing.
+struct Order {
+    /// Centres and radii of the bodies; empty if no order is needed.
+    bodies: Vec<[f32; 4]>,
+    /// Indices of the bodies, those nearest to the eye first, and the same in reverse.
+    indices: [IndexBuffer<u32>; 2],
+}
+
+impl Order {
+    fn new(context: &Rc<Context>) -> Result<Self> {
+        Ok(Self { bodies: Vec::new(), indices: [indices(context, &[])?, indices(context, &[])?] })
+    }
+
+    /// Sorts the bodies for an eye at `eye`.
+    fn sort(&mut self, context: &Rc<Context>, eye: Vec3) -> Result<()> {
+        let power = |[x, y, z, r]: [f32; 4]| (vec3(x, y, z) - eye).length_squared() - r * r;
+        let mut keys: Vec<_> = self.bodies.iter().map(|body| power(*body)).zip(0..).collect();
+        keys.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+        let nearest_first: Vec<u32> = keys.iter().map(|(_, index)| *index).collect();
+        let farthest_first: Vec<u32> = nearest_first.iter().rev().copied().collect();
+        self.indices = [indices(context, &nearest_first)?, indices(context, &farthest_first)?];
+        Ok(())
+    }
+}
+
+fn indices(context: &Rc<Context>, of: &[u32]) -> Result<IndexBuffer<u32>> {
+    IndexBuffer::new(context, PrimitiveType::Points, of).map_err(graphics("allocate the order of the bodies"))
+}
+
+impl Spheres {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let body = VertexBuffer::dynamic(context, &[Body { body: [0.0; 4] }]);
         let value = VertexBuffer::dynamic(context, &[Value { value: 0.0 }]);
         let failed = || graphics("allocate the planet's vertex buffers");
@@ -49,8 +98,9 @@ impl Spheres {
         let format = UncompressedFloatFormat::F32;
         let rings = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, ZONES as u32, 1);
         Ok(Self {
-            rocks: source.compile(context)?,
-            planets: source.compile_with(context, "#define PLANET\n")?,
+            exact: Programs::new(context, "")?,
+            sorted: None,
+            order: Order::new(context)?,
             rings: rings.map_err(graphics("create the texture of the rings' shadow"))?,
             flash: 0.0,
             radius: 0.0,
@@ -58,8 +108,18 @@ impl Spheres {
         })
     }
 
+    /// Draws all further pictures with one depth per ball. On a CPU this takes half the time or less, but balls that
+    /// intersect do not meet in a plane.
+    pub(super) fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
+        self.sorted = Some(Programs::new(context, "#define SORTED\n")?);
+        Ok(())
+    }
+
     /// Measures how large the bodies are, how much light they take away from the planet, and how many of them flash.
     pub(super) fn measure(&mut self, bodies: &[[f32; 4]], planet: f32) {
+        if self.sorted.is_some() {
+            bodies.clone_into(&mut self.order.bodies);
+        }
         self.radius = percentile(bodies, |body| body[3]);
         self.flash = 1.0 / (1.0 + 20.0 * mean_flash(bodies));
         if planet > 0.0 {
@@ -73,20 +133,25 @@ impl Spheres {
     /// must be cleared to 0, which represents infinity.
     ///
     /// The first pass draws the pixels inside the balls, in any order, with a depth test. The second pass blends the partly
-    /// covered pixels of the outlines, so that soft edges show the background.
+    /// covered pixels of the outlines, so that soft edges show the background. If `needs_depths`, every pixel gets its exact depth.
     pub(super) fn draw(
-        &self,
+        &mut self,
         surface: &mut impl Surface,
         cloud: &Cloud,
         (camera, look): (&Camera, &Look),
-        planet: f32,
+        (planet, needs_depths): (f32, bool),
     ) -> Result<()> {
+        let sorted = self.sorted.as_ref().filter(|_| !needs_depths);
+        if sorted.is_some() {
+            self.order.sort(&cloud.context, camera.eye())?;
+        }
+        let Programs { rocks, planets } = sorted.unwrap_or(&self.exact);
         self.planet.0.write(&[Body { body: [0.0, 0.0, 0.0, planet] }]);
         let (width, height) = surface.get_dimensions();
         let [right, up, back] = camera.axes();
         let lens = camera.lens(width as f32 / height as f32);
-        let planets = (planet > 0.0).then_some((&self.planet, true));
-        let balls = planets.into_iter().chain(cloud.buffers.as_ref().map(|bodies| (bodies, false)));
+        let ball = (planet > 0.0).then_some((&self.planet, true));
+        let balls = ball.into_iter().chain(cloud.buffers.as_ref().map(|bodies| (bodies, false)));
         let passes = [false, true].into_iter().flat_map(|edges| balls.clone().map(move |ball| (ball, edges)));
         for (((bodies, values), is_planet), edges) in passes {
             let uniforms = uniform! {
@@ -113,8 +178,13 @@ impl Spheres {
                 blend: if edges { PREMULTIPLIED } else { Blend::default() },
                 ..Default::default()
             };
-            let program = if is_planet { &self.planets } else { &self.rocks };
-            draw_sprites(surface, "the bodies", (bodies, values), program, &uniforms, &parameters)?;
+            let order: IndicesSource = match (is_planet, sorted) {
+                (false, Some(_)) => (&self.order.indices[usize::from(edges)]).into(),
+                _ => NoIndices(PrimitiveType::Points).into(),
+            };
+            let program = if is_planet { planets } else { rocks };
+            let drawn = surface.draw((bodies, values), order, program, &uniforms, &parameters);
+            drawn.map_err(graphics("draw the bodies"))?;
         }
         Ok(())
     }

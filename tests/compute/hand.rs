@@ -1,13 +1,13 @@
 //! Tests manual edits of bodies: change, remove, launch, attract, and undo.
 
 use crate::support::watched::Watched;
-use crate::support::{distance, engine, scene};
+use crate::support::{cpu, distance, engine, gpu, scene};
 use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::{Attractor, CLUSTER, Edit, EditKind, Launch};
 use gravitile::base::flow::{Image, Stroke};
 use gravitile::base::params;
 use gravitile::base::state::State;
-use gravitile::compute::{Call, InjectedFault};
+use gravitile::compute::{Call, Device, InjectedFault};
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::relative_error;
@@ -287,6 +287,17 @@ fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
 
 #[test]
 fn a_pull_gives_each_body_the_velocity_that_it_should() {
+    pulls_as_it_should(cpu());
+}
+
+#[test]
+fn a_pull_gives_each_body_the_velocity_that_it_should_on_a_gpu() {
+    if let Some(device) = gpu() {
+        pulls_as_it_should(&device);
+    }
+}
+
+fn pulls_as_it_should(device: &Device) {
     let rocks = |name: &str| {
         let mut config = Config { bodies: Some(100), ..Config::new(asteroids()) };
         config.select_scene(asteroids().scene(name).unwrap());
@@ -296,7 +307,7 @@ fn a_pull_gives_each_body_the_velocity_that_it_should() {
     for (config, keeps) in
         [(scene("plummer", Some(100), &[]), 1.0), (rocks("clouds"), 1.0), (rocks("belt"), 0.0)]
     {
-        let mut engine = engine(config);
+        let mut engine = Engine::new(device.clone(), config).unwrap();
         // Unequal masses, which the mean must take into account.
         let body = Edit::Change { body: 3, mass: Some(0.2), velocity: None };
         engine.edit(&body).unwrap();
