@@ -287,7 +287,7 @@ fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
 
 #[test]
 fn a_pull_gives_each_body_the_velocity_that_it_should() {
-    pulls_as_it_should(cpu());
+    pulls_as_it_should(&cpu());
 }
 
 #[test]
