@@ -240,7 +240,7 @@ fn bodies_without_mass_are_rebuilt_edited_and_undone() {
         }
         let snapshot = engine.snapshot().unwrap().to_bytes().unwrap();
         let snapshot = gravitile::engine::snapshot::Snapshot::from_bytes(&snapshot).unwrap();
-        let mut resumed = Engine::resume(crate::support::cpu(), snapshot, &Default::default()).unwrap();
+        let mut resumed = Engine::resume(cpu(), snapshot, &Default::default()).unwrap();
         let bits = |engine: &mut Engine| {
             bytemuck::cast_slice::<_, u32>(&engine.bodies().unwrap().positions).to_vec()
         };
@@ -557,7 +557,7 @@ fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
     assert!(!engine.is_edited(), "that one is as it was made");
     let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
     let snapshot = || gravitile::engine::snapshot::Snapshot::from_bytes(&bytes).unwrap();
-    let mut resumed = Engine::resume(crate::support::cpu(), snapshot(), &Default::default()).unwrap();
+    let mut resumed = Engine::resume(cpu(), snapshot(), &Default::default()).unwrap();
     for engine in [&mut engine, &mut resumed] {
         engine.configure(fluid.clone()).unwrap();
         assert!(engine.is_edited(), "the mode that was left comes back with what was painted");
@@ -644,7 +644,7 @@ fn what_was_changed_by_hand_is_kept_in_a_snapshot() {
         engine.run(5, |_| ()).unwrap();
         let snapshot = engine.snapshot().unwrap().to_bytes().unwrap();
         let snapshot = gravitile::engine::snapshot::Snapshot::from_bytes(&snapshot).unwrap();
-        let mut resumed = Engine::resume(crate::support::cpu(), snapshot, &Default::default()).unwrap();
+        let mut resumed = Engine::resume(cpu(), snapshot, &Default::default()).unwrap();
         assert_eq!(resumed.size(), 100 + CLUSTER);
         for engine in [&mut engine, &mut resumed] {
             engine.run(5, |_| ()).unwrap();
@@ -697,7 +697,7 @@ fn what_is_undone_under_another_variant_is_stepped_by_that_alone() {
 /// The only device fails once during an edit, which then leaves the bodies unchanged.
 #[test]
 fn a_change_that_the_device_refuses_leaves_all_as_it_was() {
-    let device = crate::support::cpu();
+    let device = cpu();
     let fail = || device.inject(Call::Allocate, 1, InjectedFault::Refused);
     let mut engine = Engine::new(device.clone(), scene("plummer", Some(100), &[])).unwrap();
     engine.run(5, |_| ()).unwrap();
