@@ -5,7 +5,7 @@
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
 
-#define KNOWN_BELOW 3e38f // values from here on belong to bodies that are grey and faint
+#define KNOWN_BELOW 3e38f // bodies with a value of at least KNOWN_BELOW are drawn grey and faint
 
 // Returns the sRGB colour of a value, 0 to 1 per channel.
 float3 hue_of(float value, float low, float high, __global const uchar4 *palette)
@@ -31,11 +31,11 @@ float cube_root(float x)
     return (2.0f * root + x / (root * root)) * (1.0f / 3.0f);
 }
 
-// Adds four numbers to the sums of a pixel.
+// Adds red, green, blue and the light itself to the four sums of a pixel.
 void add_to(__global uint *pixel, uint4 units)
 {
 #ifdef cl_khr_int64_base_atomics
-    // One operation adds two numbers. The sums are limited, so that nothing is carried from one to the other.
+    // One operation on 64 bits adds to two sums. The sums are so small that nothing is carried from one to the other.
     atom_add((volatile __global ulong *)pixel, upsample(units.y, units.x));
     atom_add((volatile __global ulong *)pixel + 1, upsample(units.w, units.z));
 #else

@@ -83,8 +83,8 @@ float exposure_of(sampler2D measured, bool automatic, float stops) {
     return exposure;
 }
 
-// Returns what share of the background a light covers. Most of the share saturates at about ten times the usual light. The rest
-// grows with the logarithm of the light, so that bright crowds keep their shape.
+// Returns the opacity of a light in front of the background, from 0 to 1. Most of the opacity saturates at a light of about 10.
+// The rest grows with the logarithm of the light, so that dense, bright regions keep visible structure.
 float coverage(float lit) {
     float dim = 1.0 / (1.0 + 0.65 * lit);
     float decades = min(log2(1.0 + lit) * 0.1, 1.0);

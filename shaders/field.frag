@@ -21,7 +21,7 @@ const vec3 STONE = vec3(0.33, 0.36, 0.42);
 vec3 tone(float value) {
     float span = max(field_range.y - field_range.x, 1e-20);
     float share = clamp((value - field_range.x) / span, 0.0, 1.0);
-    // The ends of the colours are at the middles of the first and the last texel.
+    // The colours of the lowest and the highest value are at the centres of the first and the last texel.
     float last = float(textureSize(tones, 0).x - 1);
     return texture(tones, vec2((share * last + 0.5) / (last + 1.0), 0.5)).rgb;
 }

@@ -1,4 +1,4 @@
-// Ambient occlusion: darkens places between balls, where little light of the surroundings arrives. Compares the depth of each
+// Ambient occlusion: darkens places between balls, where little ambient light arrives. Compares the depth of each
 // pixel with that of pixels around it (after Mittring, Finding Next Gen: CryEngine 2, SIGGRAPH 2007).
 
 uniform sampler2D depths;  // distance of the near plane over the distance of each pixel; 0 for the background
@@ -9,13 +9,13 @@ uniform float reach;       // distance, in units of the scene, within which ball
 out vec4 kept;  // share of the light that is kept
 
 const int PAIRS = 8;
-// Largest distance of a compared pixel, in pixels.
+// Largest distance between a pixel and the pixels that it is compared with, in pixels.
 const float WIDEST = 48.0;
 const float STRENGTH = 2.0;
 const float DARKEST = 0.25;
 
-// Returns how much nearer to the eye than `away` the pixel `at` is, in units of `reach`, at least -1. A much nearer ball is not a
-// neighbour.
+// Returns how much nearer to the eye than `away` the ball at the pixel `at` is, in units of `reach` and at least -1. Returns 0 for
+// a much nearer ball, which does not shade its background.
 float rise(ivec2 at, float away) {
     float there = texelFetch(depths, clamp(at, ivec2(0), textureSize(depths, 0) - 1), 0).r;
     float nearer = there > 0.0 ? (away - near / there) / reach : -1.0;
@@ -30,11 +30,11 @@ void main() {
     float wide = min(reach / (pixel * away), WIDEST);
     if (own <= 0.0 || wide < 1.0)
         return;
-    // Each pixel turns the pattern by another angle, so that the pattern does not show.
+    // Rotates the pattern of pixels by a different angle at each pixel, so that the pattern is not visible.
     float turn = 3.1415927 * fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
     float closed = 0.0;
     for (int k = 0; k < PAIRS; ++k) {
-        // Points of a sunflower, evenly spread over the disc. Two opposite points cancel on a slope, which is not a gap.
+        // Places on a sunflower spiral, which covers the disc evenly. On a slope, two opposite places cancel: a slope is not a gap.
         float angle = turn + 2.3999632 * float(k);
         ivec2 to = ivec2(round(sqrt((float(k) + 0.5) / float(PAIRS)) * wide * vec2(cos(angle), sin(angle))));
         closed += clamp(0.5 * (rise(at + to, away) + rise(at - to, away)), 0.0, 1.0);

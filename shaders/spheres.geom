@@ -45,7 +45,6 @@ vec2 bounds(float across, float ahead, float r, float widest) {
     return clamp(vec2(low - pixel, high + pixel), -widest, widest);
 }
 
-// The depth of a corner, which does not clip at the near and far planes.
 #ifdef SORTED
 uniform float near;  // distance of the near plane
 // All fragments have the depth of their ball, so that hidden ones need not be computed. For balls that do not intersect, the power

@@ -219,7 +219,7 @@ impl Tones {
     pub fn colour(self, palette: Palette, share: f32) -> Srgb {
         match self {
             Self::None => AT_REST,
-            // Palettes start at a medium lightness. Below it, the colours fade to that of a fluid at rest.
+            // The lowest colour of a palette is of medium lightness. For low values, it fades to the colour of a fluid at rest.
             Self::Rising | Self::Spread => {
                 mixed(AT_REST, palette.colour(share), (0.1 + 1.4 * share).clamp(0.0, 0.92))
             }

@@ -176,14 +176,14 @@ pub enum ScaleUnit {
     Mass,
     /// The scene's unit of speed.
     Speed,
-    /// Scene units that have no name.
+    /// A combination of scene units that has no name, such as the unit of acceleration.
     Unnamed,
     /// A unit that does not depend on the scene.
     Fixed(&'static str),
 }
 
 impl ScaleUnit {
-    /// Returns the size and the name of the unit in a scene with these units, or `None` if the scene does not name its unit.
+    /// Returns the unit in a scene with the units `units`, or `None` if the scene does not name it.
     pub fn of(self, units: &Units) -> Option<Unit> {
         match self {
             Self::Length => units.length.clone(),

@@ -388,7 +388,7 @@ fn legend(ui: &mut egui::Ui, model: &Model) {
     colour_scale(ui, |share| scale.colour(palette, share), ((name, &unit), ends), &help);
 }
 
-/// Shows a quantity and its unit, and a bar with the colours of its values between the values at the two ends.
+/// Shows the name of a quantity, its unit, and a bar of colours between the lowest and the highest value.
 fn colour_scale(
     ui: &mut egui::Ui,
     colour: impl Fn(f32) -> Srgb,

@@ -51,7 +51,7 @@ fn swatch(
     tooltip(response, || format!("{}: {}", opt.name, opt.help)).clicked()
 }
 
-/// Returns a rectangle filled with the colours of a scale. `colour` returns the colour at a share of the width.
+/// Returns a rectangle filled with the colours of a scale. `colour` maps a position, from 0 (left) to 1 (right), to a colour.
 pub(super) fn colour_strip(colour: impl Fn(f32) -> Srgb, rect: egui::Rect) -> Mesh {
     let mut mesh = Mesh::default();
     for nth in 0..=STEPS {

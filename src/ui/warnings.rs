@@ -25,7 +25,7 @@ const MUCH_SOFTER: f32 = 4.0;
 pub(super) struct Fix {
     /// Text of the button.
     label: String,
-    /// Describes the change that the button makes, as a part of a sentence and as the tooltip.
+    /// The change that the button makes, such as "lower Time step to 0.005".
     change: String,
     actions: Vec<Action>,
 }

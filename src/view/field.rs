@@ -20,7 +20,7 @@ pub(super) struct Field {
     pub texture: Option<Texture2d>,
     tones: Tones,
     palette: Palette,
-    /// Colours of the values, in a row, for the current `tones` and `palette`; `None` if these have changed.
+    /// One row of texels with the colours for the current `tones` and `palette`; `None` if the palette has changed.
     colours: Option<Texture2d>,
     /// Values of the flow's image at the low and high ends of the colour map.
     pub range: [f32; 2],
@@ -40,7 +40,7 @@ impl Field {
         })
     }
 
-    /// Chooses the palette of the colours.
+    /// Sets the palette.
     pub(super) fn set_palette(&mut self, palette: Palette) {
         (self.palette, self.colours) = (palette, None);
     }

@@ -1,4 +1,4 @@
-//! Ambient occlusion: places between crowded balls are darker, because little light of the surroundings arrives there.
+//! Ambient occlusion: places between crowded balls are darker, because little ambient light arrives there.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::fill::fill;
 use super::opengl::{MULTIPLY, source};
 use crate::base::Result;
 
-/// Distance within which balls take light from each other, in units of a typical radius.
+/// Distance within which balls shade each other, in units of a typical radius.
 const REACH: f32 = 3.0;
 
 pub(super) struct Occlusion {
@@ -24,8 +24,8 @@ impl Occlusion {
         Ok(Self { program: source!("occlusion", "fill").compile(context)? })
     }
 
-    /// Darkens the light of balls in `surface`, which `camera` sees. `depths` holds their reciprocal depths, and `radius` is
-    /// the radius of a typical ball.
+    /// Darkens the gaps between the balls in the picture `surface`, which `camera` took. `depths` holds the reciprocal depth of each
+    /// pixel, and `radius` is the radius of a typical ball.
     pub(super) fn darken(
         &self,
         surface: &mut impl Surface,

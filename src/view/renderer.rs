@@ -79,7 +79,8 @@ impl View {
         })
     }
 
-    /// Prefers speed to exact pictures, if the CPU draws: asteroids that intersect may not meet where they should.
+    /// If a CPU draws, makes pictures of asteroids faster and less exact: intersecting asteroids may meet in the wrong place. Has no
+    /// effect if a GPU draws.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -187,8 +188,8 @@ impl View {
         &light::LIMITS[usize::from(self.is_software)]
     }
 
-    /// Returns the values at the two ends of the colour map: of the flow's image, in the unit of [`Image::values`], if it has
-    /// colours, or else of the bodies, in the unit of [`Points::values`].
+    /// Returns the lowest and the highest value of the colours: in the unit of [`Image::values`] if the image of the flow has
+    /// colours, otherwise in the unit of [`Points::values`].
     ///
     /// [`Image::values`]: crate::base::flow::Image::values
     pub fn value_range(&self) -> [f32; 2] {

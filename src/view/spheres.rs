@@ -60,11 +60,11 @@ impl Programs {
     }
 }
 
-/// Bodies in an order for drawing.
+/// Bodies sorted by their distance from the eye.
 struct Order {
     /// Centres and radii of the bodies; empty if no order is needed.
     bodies: Vec<[f32; 4]>,
-    /// Indices of the bodies, those nearest to the eye first, and the same in reverse.
+    /// Indices of the bodies from the nearest to the farthest, and from the farthest to the nearest.
     indices: [IndexBuffer<u32>; 2],
 }
 
@@ -73,7 +73,7 @@ impl Order {
         Ok(Self { bodies: Vec::new(), indices: [indices(context, &[])?, indices(context, &[])?] })
     }
 
-    /// Sorts the bodies for an eye at `eye`.
+    /// Sorts the bodies for an eye at `eye`, by the power of the eye: its squared distance, less the squared radius.
     fn sort(&mut self, context: &Rc<Context>, eye: Vec3) -> Result<()> {
         let power = |[x, y, z, r]: [f32; 4]| (vec3(x, y, z) - eye).length_squared() - r * r;
         let mut keys: Vec<_> = self.bodies.iter().map(|body| power(*body)).zip(0..).collect();

@@ -400,7 +400,7 @@ fn crowded_balls_have_dark_gaps() {
     let one = [([0.0; 3], 0.15)];
     let mut crowd: Vec<_> =
         (0..9).map(|i| ([0.3 * (i % 3 - 1) as f32, 0.0, 0.3 * (i / 3 - 1) as f32], 0.15)).collect();
-    // A layer behind, seen through the gaps.
+    // A second layer of balls, visible through the gaps of the first.
     crowd.extend((0..4).map(|i| ([0.3 * (i % 2) as f32 - 0.15, 0.22, 0.3 * (i / 2) as f32 - 0.15], 0.15)));
     let look = |occlusion| Look { occlusion, ..Look::plain() };
     let light = |rows: &[([f32; 3], f32)], occlusion, at: [f32; 3]| {

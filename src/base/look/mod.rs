@@ -103,9 +103,9 @@ choice! {
 }
 
 choice! {
-    /// When to draw an effect that takes much time.
+    /// When to draw an expensive effect.
     pub enum EffectMode {
-        /// On if a GPU draws the picture; off if the CPU does, because it is too slow.
+        /// On if a GPU draws the picture; off if a CPU does, on which the effect is slow.
         Auto = "auto",
         /// Always on.
         On = "on",

@@ -83,7 +83,8 @@ impl Mode for Fluid {
         Err("Viscosity destroys information, so steps cannot be undone.")
     }
 
-    /// Describes the colours of the field. If it has none, describes the colours of the tracers, which are white otherwise.
+    /// Describes the colours of the field or, if it is drawn without colours, those of the tracers. Over a coloured field, tracers
+    /// are white.
     fn colour_scale(&self) -> Option<ColourScale> {
         let (speed, vorticity, density) = (
             ColourScale::linear("Speed", ScaleUnit::Fixed("cells/step")),

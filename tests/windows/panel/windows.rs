@@ -714,7 +714,7 @@ fn the_legend_gives_the_values_at_the_ends_of_the_colours() {
     window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
     window.run();
     choose(&mut window, "colour", "speed");
-    // At a unit of time of 1/2π years, 1 is 29.8 km/s.
+    // With lengths in AU and times in units of 1/(2π) years, a speed of 1 is 29.8 km/s.
     assert!(has(&window, "km/s") && has(&window, "7.4"), "speeds have the scene's unit");
     choose(&mut window, "colour", "origin");
     assert!(!has(&window, "0.25") && !has(&window, "Cost"), "labels have no scale");
