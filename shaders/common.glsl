@@ -87,8 +87,8 @@ float exposure_of(sampler2D measured, bool automatic, float stops) {
 // The rest grows with the logarithm of the light, so that dense, bright regions keep visible structure.
 float coverage(float lit) {
     float dim = 1.0 / (1.0 + 0.65 * lit);
-    float decades = min(log2(1.0 + lit) * 0.1, 1.0);
-    return (1.0 - dim * dim) * (0.85 + 0.15 * decades);
+    float doublings = min(log2(1.0 + lit) * 0.07, 1.0);
+    return (1.0 - dim * dim) * (0.82 + 0.18 * doublings);
 }
 
 // Returns the sRGB colour of a light and, as alpha, its coverage. The hue is the mean hue of the light and only the brightness
@@ -96,7 +96,7 @@ float coverage(float lit) {
 vec4 shown(vec4 light, float exposure) {
     float lit = light.a * exposure;
     // Beyond saturation a crowd gets a little paler with each doubling of the light.
-    float pale = clamp(log2(max(lit, 1.0)) * 0.13, 0.0, 0.8);
+    float pale = clamp(log2(max(lit, 1.0)) * 0.11, 0.0, 0.8);
     return vec4(mix(light.rgb / light.a, vec3(1.0, 0.98, 0.95), pale), coverage(lit));
 }
 

@@ -71,7 +71,9 @@ impl Bodies<f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies are in one group, regroups them into 8 spherical shells with about equal numbers of bodies.
+    /// If all bodies are in one group, regroups them into 8 spherical shells with about equal numbers of bodies. The shells have even
+    /// numbers, as bulges of galaxies have, so that all bodies have the colours of old stars (see `star_colour` in
+    /// `kernels/gravity/drift.cl`).
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
@@ -89,7 +91,7 @@ impl Bodies<f32> {
         });
         for (x, v) in self.positions.iter().zip(&mut self.velocities) {
             let distance = place(x).distance_squared(middle);
-            v[3] = edges.iter().filter(|edge| distance >= **edge).count() as f32;
+            v[3] = 2.0 * edges.iter().filter(|edge| distance >= **edge).count() as f32;
         }
     }
 

@@ -20,7 +20,7 @@ const COUNTS: [usize; 2] = [3000, 1500];
 /// Brightness of the brightest star when the look's `stars` setting is 1.
 const BRIGHTEST: f32 = 6.0;
 /// Light of the brightest part of the band when the look's `stars` setting is 1.
-const BAND: f32 = 0.16;
+const BAND: f32 = 0.11;
 /// Axis of the great circle along which the band lies. Most scenes open with a part of the band in view.
 const AXIS: Vec3 = Vec3::new(0.30, 0.62, 0.72);
 /// Half the width of the band, in radians.
