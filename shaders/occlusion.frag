@@ -9,8 +9,8 @@ uniform float reach;       // distance, in units of the scene, within which ball
 out vec4 kept;  // share of the light that is kept
 
 const int PAIRS = 8;
-// Largest distance between a pixel and the pixels that it is compared with, in pixels.
-const float WIDEST = 48.0;
+// Largest distance between a pixel and the pixels that it is compared with, in heights of the picture.
+const float WIDEST = 0.06;
 const float STRENGTH = 2.0;
 const float DARKEST = 0.25;
 
@@ -27,7 +27,7 @@ void main() {
     float own = texelFetch(depths, at, 0).r;
     kept = vec4(1.0);
     float away = near / max(own, 1e-30);
-    float wide = min(reach / (pixel * away), WIDEST);
+    float wide = min(reach / (pixel * away), WIDEST * float(textureSize(depths, 0).y));
     if (own <= 0.0 || wide < 1.0)
         return;
     // Rotates the pattern of pixels by a different angle at each pixel, so that the pattern is not visible.

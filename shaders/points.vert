@@ -11,7 +11,7 @@ uniform vec2 size_limits;   // smallest and largest diameter, in pixels
 uniform float size_unit;    // height of the picture over the reference height
 uniform float light;        // light of a typical body at its centre
 uniform uint stride;        // difference between the numbers of two bodies in a row
-uniform bool varied;        // whether the light of bodies of equal mass varies
+uniform bool varied;        // whether the light and size of bodies of equal mass vary
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
 
 #ifdef DIRECT

@@ -157,7 +157,7 @@ impl Viewer {
         let context = screen.window.context().clone();
         Ok(Canvas::new(&context, size).and_then(|canvas| {
             let picture =
-                canvas.render_raw(|surface| screen.view.draw(surface, &self.viewpoint.rig.camera, None))?;
+                canvas.render_raw(|surface| screen.view.draw_exactly(surface, &self.viewpoint.rig.camera))?;
             Ok(Shot { picture, captions, theme: screen.look.theme })
         }))
     }

@@ -39,9 +39,9 @@ const VARIANTS_HELP: &str = "Last measurement of each variant with this number o
 /// Tooltip for the legend shown while colours represent force errors.
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
 /// Size of the colour bar in the legend, in points.
-const LEGEND: Vec2 = vec2(72.0, 10.0);
+const LEGEND: Vec2 = vec2(52.0, 10.0);
 /// Size of a number at an end of the colour bar, in points: fits the longest number, so that the bar does not move.
-const END: Vec2 = vec2(48.0, 14.0);
+const END: Vec2 = vec2(54.0, 14.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -362,7 +362,8 @@ fn legend_of_errors(ui: &mut egui::Ui, model: &Model, ErrorColours { measured, d
     if measured > 0 {
         let ends = decades.map(|exponent| format!("1e{exponent}"));
         let palette = model.look.palette;
-        colour_scale(ui, |share| palette.colour(share), (("Colour", ""), ends), ERRORS_HELP);
+        let theme = model.look.theme;
+        colour_scale(ui, |share| theme.shown(palette.colour(share)), (("Colour", ""), ends), ERRORS_HELP);
     }
 }
 
@@ -384,8 +385,8 @@ fn legend(ui: &mut egui::Ui, model: &Model) {
         "Colours show {} in {shown_unit}{spacing}. Values outside the range have the colour of the nearer end.",
         name.to_lowercase()
     );
-    let palette = model.look.palette;
-    colour_scale(ui, |share| scale.colour(palette, share), ((name, &unit), ends), &help);
+    let (palette, theme) = (model.look.palette, model.look.theme);
+    colour_scale(ui, |share| theme.shown(scale.colour(palette, share)), ((name, &unit), ends), &help);
 }
 
 /// Shows the name of a quantity, its unit, and a bar of colours between the lowest and the highest value.
@@ -401,7 +402,7 @@ fn colour_scale(
         ui.label(RichText::new(unit).size(11.0).color(theme::of(ui).weak));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let [low, high] =
-                ends.map(|text| RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
+                ends.map(|text| RichText::new(text).monospace().size(11.0).color(theme::of(ui).text));
             ui.add_sized(END, egui::Label::new(high));
             let (rect, _) = ui.allocate_exact_size(LEGEND, egui::Sense::hover());
             ui.painter().add(colour_strip(colour, rect));

@@ -20,8 +20,8 @@ pub(super) struct Field {
     pub texture: Option<Texture2d>,
     tones: Tones,
     palette: Palette,
-    /// One row of texels with the colours for the current `tones` and `palette`; `None` if the palette has changed.
-    colours: Option<Texture2d>,
+    /// One row of texels with the colours for the current `tones` and `palette`.
+    colours: Texture2d,
     /// Values of the flow's image at the low and high ends of the colour map.
     pub range: [f32; 2],
 }
@@ -35,14 +35,21 @@ impl Field {
             texture: None,
             tones: Tones::None,
             palette: Palette::Dusk,
-            colours: None,
+            colours: palette_texture(context, |share| Tones::None.colour(Palette::Dusk, share))?,
             range: [0.0, 1.0],
         })
     }
 
     /// Sets the palette.
-    pub(super) fn set_palette(&mut self, palette: Palette) {
-        (self.palette, self.colours) = (palette, None);
+    pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
+        self.palette = palette;
+        self.update_colours()
+    }
+
+    fn update_colours(&mut self) -> Result<()> {
+        let (tones, palette) = (self.tones, self.palette);
+        self.colours = palette_texture(&self.context, |share| tones.colour(palette, share))?;
+        Ok(())
     }
 
     /// Returns whether the image shows a quantity in colour, rather than only the obstacles.
@@ -72,9 +79,9 @@ impl Field {
         let range = image.range();
         let follows = same && alike && tones == self.tones;
         self.range = followed(if follows { self.range } else { range }, range);
-        if self.colours.is_none() || tones != self.tones {
+        if tones != self.tones {
             self.tones = tones;
-            self.colours = Some(palette_texture(&self.context, |share| tones.colour(self.palette, share))?);
+            self.update_colours()?;
         }
         Ok(())
     }
@@ -86,12 +93,12 @@ impl Field {
         area: Rect,
         (camera, half): (&Camera, [f32; 2]),
     ) -> Result<()> {
-        let (Some(texture), Some(colours)) = (&self.texture, &self.colours) else { return Ok(()) };
+        let Some(texture) = &self.texture else { return Ok(()) };
         let [right, up, back] = camera.axes();
         let uniforms = uniform! {
             field: pixels(texture),
             field_range: self.range,
-            tones: smooth(colours),
+            tones: smooth(&self.colours),
             half_size: half,
             eye: camera.eye().to_array(),
             right: right.to_array(),

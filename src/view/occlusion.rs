@@ -25,7 +25,8 @@ impl Occlusion {
     }
 
     /// Darkens the gaps between the balls in the picture `surface`, which `camera` took. `depths` holds the reciprocal depth of each
-    /// pixel, and `radius` is the radius of a typical ball.
+    /// pixel, and `radius` is the radius of a typical ball. The soft outlines of balls have no depth of their own, and are shaded like
+    /// what is behind them.
     pub(super) fn darken(
         &self,
         surface: &mut impl Surface,

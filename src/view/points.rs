@@ -14,7 +14,7 @@ use crate::base::{Look, Result, Sprites};
 
 /// Number of bodies beyond which the brightness of the picture no longer grows.
 const MILLION: f32 = 1_048_576.0;
-/// Minimum number of bodies for which the brightness of bodies of equal mass varies, as that of stars does.
+/// Minimum number of bodies for which brightness and size of bodies of equal mass vary, as those of stars do.
 const VARIED: usize = 1 << 12;
 
 pub(super) struct Glow {

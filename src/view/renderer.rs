@@ -43,6 +43,8 @@ pub struct View {
     grid: grid::Grid,
     cells: cells::Cells,
     paper: paper::Paper,
+    /// Whether pictures of balls must be exact; see [`View::hurry`].
+    is_exact: bool,
     /// Camera and size in pixels that were used to draw the light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
@@ -75,6 +77,7 @@ impl View {
             grid: grid::Grid::new(context)?,
             cells: cells::Cells::new(context)?,
             paper: paper::Paper::new(context)?,
+            is_exact: false,
             drawn: None,
         })
     }
@@ -96,7 +99,7 @@ impl View {
         if self.look != *look {
             if self.look.palette != look.palette {
                 self.cloud.set_palette(look.palette)?;
-                self.field.set_palette(look.palette);
+                self.field.set_palette(look.palette)?;
             }
             self.look = look.clone();
             self.drawn = None;
@@ -205,6 +208,17 @@ impl View {
         self.draw_beside(surface, camera, (area, None))
     }
 
+    /// Draws like [`View::draw`], but always exactly; see [`View::hurry`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
+    pub fn draw_exactly(&mut self, surface: &mut impl Surface, camera: &Camera) -> Result<()> {
+        (self.is_exact, self.drawn) = (true, None);
+        let result = self.draw(surface, camera, None);
+        (self.is_exact, self.drawn) = (false, None);
+        result
+    }
+
     /// Draws like [`View::draw`], but may skip the part of `area` that the rectangle `hidden` covers.
     ///
     /// # Errors
@@ -293,7 +307,9 @@ impl View {
         self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
             let is_occluded = shows(look.occlusion, self.is_software);
-            self.spheres.draw(&mut light, cloud, (camera, look), (planet, is_occluded))?;
+            // Trails need exact depths too: balls hide the trails behind them.
+            let needs_depths = self.is_exact || is_occluded || look.trails >= 1.0;
+            self.spheres.draw(&mut light, cloud, (camera, look), (planet, needs_depths))?;
             if is_occluded {
                 let around = (camera, self.spheres.radius);
                 self.occlusion.darken(&mut target.light()?, target.depths(), around)?;

@@ -80,13 +80,20 @@ impl Order {
         keys.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         let nearest_first: Vec<u32> = keys.iter().map(|(_, index)| *index).collect();
         let farthest_first: Vec<u32> = nearest_first.iter().rev().copied().collect();
-        self.indices = [indices(context, &nearest_first)?, indices(context, &farthest_first)?];
+        for (buffer, order) in self.indices.iter_mut().zip([nearest_first, farthest_first]) {
+            if buffer.len() == order.len() {
+                buffer.write(&order);
+            } else {
+                *buffer = indices(context, &order)?;
+            }
+        }
         Ok(())
     }
 }
 
 fn indices(context: &Rc<Context>, of: &[u32]) -> Result<IndexBuffer<u32>> {
-    IndexBuffer::new(context, PrimitiveType::Points, of).map_err(graphics("allocate the order of the bodies"))
+    IndexBuffer::dynamic(context, PrimitiveType::Points, of)
+        .map_err(graphics("allocate the order of the bodies"))
 }
 
 impl Spheres {
@@ -108,7 +115,7 @@ impl Spheres {
         })
     }
 
-    /// Draws all further pictures with one depth per ball. On a CPU this takes half the time or less, but balls that
+    /// Draws further pictures with one depth per ball unless they need exact depths. This saves time on a CPU, but balls that
     /// intersect do not meet in a plane.
     pub(super) fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
         self.sorted = Some(Programs::new(context, "#define SORTED\n")?);

@@ -3,7 +3,7 @@
 use gravitile::base::bodies::{Points, Shape};
 use gravitile::base::error::Error;
 use gravitile::base::flow::{Image, Tones};
-use gravitile::base::look::{EffectMode, Look};
+use gravitile::base::look::{EffectMode, Look, Palette};
 use gravitile::view::{BACKGROUND, Camera, Canvas, View};
 use image::{Rgb, RgbImage};
 
@@ -414,6 +414,62 @@ fn crowded_balls_have_dark_gaps() {
     assert!(kept(&crowd, gap) < 0.85, "{} in a gap", kept(&crowd, gap));
     assert!(kept(&crowd, top) > 0.95, "{} in front", kept(&crowd, top));
     assert!(kept(&one, top) > 0.99, "a single ball is as bright as without");
+}
+
+#[test]
+fn a_hurried_picture_of_balls_that_do_not_touch_is_the_exact_one() {
+    let at = |i: usize| {
+        let [x, y, z] = [0.754_877_7, 0.569_840_3, 0.327_3].map(|step| 1.6 * (i as f32 * step).fract() - 0.8);
+        ([x, y, z], if i == 0 { 0.2 } else { 0.08 })
+    };
+    let rows: Vec<_> = (0..120).map(at).collect();
+    let apart = |(a, r): ([f32; 3], f32), (b, s): ([f32; 3], f32)| {
+        (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f32>().sqrt() > r + s
+    };
+    let rows: Vec<_> = (0..rows.len())
+        .filter(|i| rows[..*i].iter().all(|row| apart(*row, rows[*i])))
+        .map(|i| rows[i])
+        .collect();
+    let crowd = balls(&rows, 0.0);
+    let intersecting = balls(&[([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)], 0.0);
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.hurry(offscreen.context()).unwrap();
+    let mut picture = |points: &Points, is_exact: bool| {
+        view.upload(points, value_range(points)).unwrap();
+        let drawn = offscreen.render(|surface| match is_exact {
+            true => view.draw_exactly(surface, &front()),
+            false => view.draw(surface, &front(), None),
+        });
+        drawn.unwrap()
+    };
+    let off = |a: &RgbImage, b: &RgbImage| {
+        a.pixels()
+            .zip(b.pixels())
+            .filter(|(a, b)| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 30))
+            .count()
+    };
+    let exact = draw(&crowd, &front(), SIZE);
+    assert!(rows.len() > 20 && share_above(&exact, 40) > 0.02);
+    // Soft outlines in front of other balls are blended in another order.
+    assert!(off(&picture(&crowd, false), &exact) < 20, "{} pixels", off(&picture(&crowd, false), &exact));
+    for points in [&crowd, &intersecting] {
+        assert_eq!(picture(points, true), draw(points, &front(), SIZE));
+    }
+}
+
+#[test]
+fn another_palette_recolours_a_flow_that_stands_still() {
+    let points = ramp(Tones::Rising);
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.upload(&points, value_range(&points)).unwrap();
+    let mut picture = |palette| {
+        view.set_look(&Look { palette, ..Look::plain() }).unwrap();
+        offscreen.render(|surface| view.draw(surface, &faced(&points), None)).unwrap()
+    };
+    let [viridis, magma] = [Palette::Viridis, Palette::Magma].map(&mut picture);
+    assert!(share_above(&viridis, 150) > 0.05 && share_above(&magma, 150) > 0.05 && viridis != magma);
 }
 
 #[test]

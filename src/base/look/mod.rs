@@ -102,6 +102,21 @@ choice! {
     }
 }
 
+impl Theme {
+    /// Returns the colour in which a colour of the picture appears. The light theme exchanges light and dark, as
+    /// `shaders/paper.frag` does.
+    pub fn shown(self, colour: Srgb) -> Srgb {
+        match self {
+            Self::Dark => colour,
+            Self::Light => {
+                let most = colour.into_iter().max().unwrap_or(0);
+                let least = colour.into_iter().min().unwrap_or(0);
+                colour.map(|channel| (channel - least) + (255 - most))
+            }
+        }
+    }
+}
+
 choice! {
     /// When to draw an expensive effect.
     pub enum EffectMode {
@@ -129,7 +144,8 @@ choice! {
 impl Look {
     /// Returns drawing settings without background stars or automatic effects, so that pictures can be compared.
     pub fn plain() -> Self {
-        Self { auto_exposure: false, bloom: EffectMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
+        let (bloom, occlusion) = (EffectMode::Off, EffectMode::Off);
+        Self { auto_exposure: false, bloom, occlusion, depth_cue: 0.0, stars: 0.0, ..Self::default() }
     }
 
     /// Returns which tree cells to draw when the selected body is `body`, or `None` if tree cells are turned off.

@@ -77,7 +77,7 @@ impl Mode for Gravity {
             Colour::Mass => ColourScale::log("Mass", ScaleUnit::Mass),
             Colour::Acceleration => ColourScale::log("Acceleration", ScaleUnit::Unnamed),
             Colour::Height => ColourScale::linear("Height", ScaleUnit::Length),
-            Colour::Cost => ColourScale::linear("Cost", ScaleUnit::Fixed("terms")),
+            Colour::Cost => ColourScale::linear("Cost", ScaleUnit::Fixed("bodies + cells")),
             Colour::Origin | Colour::Error | Colour::Own | Colour::Stars => None,
         }
     }
