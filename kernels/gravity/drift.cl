@@ -8,7 +8,7 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
 }
 
 // Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Even groups are the bulges
-// of galaxies, with old, cool stars. Odd groups are discs, which also have young, hot stars. Groups below 0 are dark halos, whose
+// of galaxies, with old, mostly cool stars. Odd groups are discs, which also have young, hot stars. Groups below 0 are dark halos, whose
 // bodies are nearly invisible. `i` picks the star.
 float star_colour(uint i, float group)
 {
@@ -21,7 +21,9 @@ float star_colour(uint i, float group)
     hash = (hash ^ hash >> 16) * 0x85ebca6bu;
     hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
     const float chance = convert_float((hash ^ hash >> 16) >> 8) * 0x1p-24f;
-    const float heat = (convert_uint(group) & 1) == 0 ? 1.2f * chance : 1.0f + 2.0f * sqrt(chance);
+    // A tenth of the old stars are hot, as the blue stars of globular clusters.
+    const float old = chance < 0.9f ? 1.3f * chance : 1.2f + 18.0f * (chance - 0.9f);
+    const float heat = (convert_uint(group) & 1) == 0 ? old : 1.0f + 2.0f * sqrt(chance);
     const float3 colour = heat < 1.0f ? mix(cool, warm, heat)
                         : heat < 2.0f ? mix(warm, white, heat - 1.0f) : mix(white, hot, heat - 2.0f);
     const uint3 rgb = convert_uint3(colour * 255.0f + 0.5f);
