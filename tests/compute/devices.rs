@@ -180,7 +180,14 @@ fn same_substeps((wanted, count): (&str, usize), which: Which) {
             continue;
         }
         let mut config = Config { start: start.clone(), variant: Some(variant), ..Config::new(info) };
-        for (key, value) in [("planet_mass", "1"), ("g", "10"), ("radius", "0.02"), ("dt", "0.004")] {
+        let set = [
+            ("planet_mass", "1"),
+            ("planet_radius", "0.3"),
+            ("g", "10"),
+            ("radius", "0.02"),
+            ("dt", "0.004"),
+        ];
+        for (key, value) in set {
             params::set(config.mode.as_mut(), key, value).unwrap();
         }
         let go = |devices: Devices| {
