@@ -1,5 +1,6 @@
-// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert, but without the variation from
-// body to body) to the four nearest pixels. The sums are whole numbers, so that they do not depend on the order of the bodies.
+// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert, but without the
+// variation from body to body) to the four nearest pixels. The sums are whole numbers, so that they do not depend on the
+// order of the bodies.
 
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

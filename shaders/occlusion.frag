@@ -4,7 +4,7 @@
 uniform sampler2D depths;  // distance of the near plane over the distance of each pixel; 0 for the background
 uniform float near;        // distance of the near plane
 uniform float pixel;       // height of a pixel at unit distance
-uniform float reach;       // distance, in units of the scene, within which balls take light from each other
+uniform float reach;       // distance, in units of the scene, within which balls shade each other
 
 out vec4 kept;  // share of the light that is kept
 

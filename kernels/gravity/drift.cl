@@ -8,8 +8,8 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
 }
 
 // Returns a value that stands for the colour of a star (see `LOWEST_COLOUR` in shaders/common.glsl). Even groups are the bulges
-// of galaxies, with old, mostly cool stars. Odd groups are discs, which also have young, hot stars. Groups below 0 are dark halos, whose
-// bodies are nearly invisible. `i` picks the star.
+// of galaxies, with old, mostly cool stars. Odd groups are discs, which also have young, hot stars. Groups below 0 are dark
+// halos, whose bodies are nearly invisible. `i` picks the star.
 float star_colour(uint i, float group)
 {
     if (group < 0.0f)

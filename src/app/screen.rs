@@ -26,7 +26,7 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn new(window: Window, appearance: Appearance) -> Result<Self> {
         let mut view = View::new(window.context())?;
-        view.hurry(window.context())?;
+        view.hurry()?;
         Ok(Self {
             view,
             look: appearance.look().clone(),

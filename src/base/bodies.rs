@@ -71,8 +71,8 @@ impl Bodies<f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies are in one group, regroups them into 8 spherical shells with about equal numbers of bodies. The shells have even
-    /// numbers, as bulges of galaxies have, so that all bodies have the colours of old stars (see `star_colour` in
+    /// If all bodies are in one group, regroups them into 8 spherical shells with about equal numbers of bodies. The groups
+    /// have even numbers, as bulges of galaxies have, so that all bodies have the colours of old stars (see `star_colour` in
     /// `kernels/gravity/drift.cl`).
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;

@@ -24,9 +24,9 @@ impl Occlusion {
         Ok(Self { program: source!("occlusion", "fill").compile(context)? })
     }
 
-    /// Darkens the gaps between the balls in the picture `surface`, which `camera` took. `depths` holds the reciprocal depth of each
-    /// pixel, and `radius` is the radius of a typical ball. The soft outlines of balls have no depth of their own, and are shaded like
-    /// what is behind them.
+    /// Darkens the gaps between the balls in the picture `surface`, which `camera` took. `depths` holds the reciprocal depth
+    /// of each pixel, and `radius` is the radius of a typical ball. The soft outlines of balls have no depth of their own, and
+    /// are shaded like what is behind them.
     pub(super) fn darken(
         &self,
         surface: &mut impl Surface,

@@ -82,13 +82,13 @@ impl View {
         })
     }
 
-    /// If a CPU draws, makes pictures of asteroids faster and less exact: intersecting asteroids may meet in the wrong place. Has no
-    /// effect if a GPU draws.
+    /// If a CPU draws, makes pictures of asteroids faster and less exact: intersecting asteroids may meet in the wrong place.
+    /// Has no effect if a GPU draws.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
-    pub fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
-        if self.is_software { self.spheres.hurry(context) } else { Ok(()) }
+    pub fn hurry(&mut self) -> Result<()> {
+        if self.is_software { self.spheres.hurry(&self.cloud.context) } else { Ok(()) }
     }
 
     /// Sets the look of subsequent pictures. Does nothing if the look is unchanged.

@@ -157,8 +157,8 @@ impl Spheres {
         let (width, height) = surface.get_dimensions();
         let [right, up, back] = camera.axes();
         let lens = camera.lens(width as f32 / height as f32);
-        let ball = (planet > 0.0).then_some((&self.planet, true));
-        let balls = ball.into_iter().chain(cloud.buffers.as_ref().map(|bodies| (bodies, false)));
+        let planet_ball = (planet > 0.0).then_some((&self.planet, true));
+        let balls = planet_ball.into_iter().chain(cloud.buffers.as_ref().map(|bodies| (bodies, false)));
         let passes = [false, true].into_iter().flat_map(|edges| balls.clone().map(move |ball| (ball, edges)));
         for (((bodies, values), is_planet), edges) in passes {
             let uniforms = uniform! {

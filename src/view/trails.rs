@@ -17,7 +17,7 @@ use super::opengl::{ADD, graphics, source};
 use crate::base::{Look, Result, Shape};
 
 /// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
-const PIECES: [usize; 2] = [1 << 19, 1 << 13];
+const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// Maximum number of recorded positions in one trail; more positions would not look smoother.
 const MOST: usize = 96;
 /// Maximum number of segments that a trail is drawn with between two recorded positions.

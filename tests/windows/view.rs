@@ -434,7 +434,7 @@ fn a_hurried_picture_of_balls_that_do_not_touch_is_the_exact_one() {
     let intersecting = balls(&[([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)], 0.0);
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
-    view.hurry(offscreen.context()).unwrap();
+    view.hurry().unwrap();
     let mut picture = |points: &Points, is_exact: bool| {
         view.upload(points, value_range(points)).unwrap();
         let drawn = offscreen.render(|surface| match is_exact {

@@ -86,21 +86,15 @@ impl Mode for Fluid {
     /// Describes the colours of the field or, if it is drawn without colours, those of the tracers. Over a coloured field, tracers
     /// are white.
     fn colour_scale(&self) -> Option<ColourScale> {
-        let (speed, vorticity, density) = (
-            ColourScale::linear("Speed", ScaleUnit::Fixed("cells/step")),
-            ColourScale::linear("Vorticity", ScaleUnit::Fixed("1/step")),
-            ColourScale::linear("Density", ScaleUnit::Unnamed),
-        );
-        let of_field = |scale: Option<ColourScale>| {
-            scale.map(|scale| ColourScale { tones: Some(self.field.tones()), ..scale })
+        let (name, unit) = match (self.field, self.colour) {
+            (Field::Speed, _) | (Field::Walls, Colour::Speed) => ("Speed", ScaleUnit::Fixed("cells/step")),
+            (Field::Vorticity, _) | (Field::Walls, Colour::Vorticity) => {
+                ("Vorticity", ScaleUnit::Fixed("1/step"))
+            }
+            (Field::Density, _) => ("Density", ScaleUnit::Unnamed),
         };
-        match (self.field, self.colour) {
-            (Field::Walls, Colour::Speed) => speed,
-            (Field::Walls, Colour::Vorticity) => vorticity,
-            (Field::Speed, _) => of_field(speed),
-            (Field::Vorticity, _) => of_field(vorticity),
-            (Field::Density, _) => of_field(density),
-        }
+        let tones = (self.field != Field::Walls).then(|| self.field.tones());
+        Some(ColourScale { name, unit, is_log: false, tones })
     }
 
     fn conserves_energy(&self) -> bool {
