@@ -96,14 +96,81 @@ __kernel void add_light(const uint n, const float16 view_projection, const float
     }
 }
 
-// Writes the image as half-precision numbers, then the number of quarantined bodies as two halves.
-__kernel void finish_light(const uint pixels, const float scale, __global const uint4 *sums, __global ushort4 *image)
+// Adds four pixels of an image of `width` x `height` pixels to each pixel of an image of half the width and height, rounded up.
+__kernel void halve_light(const uint width, const uint height, __global const uint4 *sums, __global uint4 *halved)
+{
+    const uint i = get_global_id(0), columns = (width + 1) / 2;
+    const uint x = 2 * (i % columns), y = 2 * (i / columns);
+    if (y >= height)
+        return;
+    const bool right = x + 1 < width, up = y + 1 < height;
+    __global const uint4 *first = sums + y * width + x;
+    uint4 sum = first[0];
+    if (right)
+        sum += first[1];
+    if (up)
+        sum += first[width];
+    if (right && up)
+        sum += first[width + 1];
+    halved[i] = sum;
+}
+
+// Computes what is shown of the four pixels of an image around the centre of pixel `i` of `halved`, the shown image of half the
+// width and height. If a pixel holds much light, that is its own light. If it holds little, `halved` gives its light, so that the
+// light of few bodies is spread over many pixels. Little is less than `little`, in units of the sums, and much is more than ten
+// times as much. If `little` is 0, each pixel shows its own light. The result goes to `shown` or, multiplied by `scale` and as
+// half-precision numbers, to `image`; the other one is 0.
+void show_light(const uint i, const int width, const int height, const float little, __global const uint4 *sums,
+                __global const float4 *halved, __global float4 *shown, __global half *image, const float scale)
+{
+    const int columns = (width + 1) / 2, rows = (height + 1) / 2;
+    const int column = i % columns, row = i / columns;
+    // The light of the four pixels by linear interpolation in `halved`. The nearest pixel there is a quarter of its side away.
+    float4 spread[4];
+    if (little > 0.0f) {
+        const int left = max(column - 1, 0), right = min(column + 1, columns - 1);
+        float4 sides[6];
+        for (int k = 0; k < 3; ++k) {
+            __global const float4 *line = halved + clamp(row + k - 1, 0, rows - 1) * columns;
+            const float4 middle = 0.1875f * line[column];
+            sides[2 * k] = middle + 0.0625f * line[left];
+            sides[2 * k + 1] = middle + 0.0625f * line[right];
+        }
+        for (int k = 0; k < 4; ++k)
+            spread[k] = 0.75f * sides[2 + k % 2] + 0.25f * sides[k / 2 * 4 + k % 2];
+    }
+    for (int k = 0; k < 4; ++k) {
+        const int x = 2 * column + k % 2, y = 2 * row + k / 2, at = y * width + x;
+        if (x >= width || y >= height)
+            continue;
+        float4 light = convert_float4(sums[at]);
+        if (little > 0.0f)
+            light = mix(spread[k], light, smoothstep(little, 10.0f * little, spread[k].w));
+        if (image)
+            vstore_half4(fmin(light * scale, 6e4f), at, image);
+        else
+            shown[at] = light;
+    }
+}
+
+// Computes what is shown of an image; see `show_light`.
+__kernel void spread_light(const uint width, const uint height, const float little, __global const uint4 *sums,
+                           __global const float4 *halved, __global float4 *shown)
 {
     const uint i = get_global_id(0);
-    if (i < pixels)
-        vstore_half4(fmin(convert_float4(sums[i]) * scale, 6e4f), i, (__global half *)image);
-    else if (i == pixels)
-        image[i] = (ushort4)(sums[i].x & 0xffff, sums[i].x >> 16, 0, 0);
+    if (i < ((width + 1) / 2) * ((height + 1) / 2))
+        show_light(i, width, height, little, sums, halved, shown, 0, 1.0f);
+}
+
+// Writes what is shown of the whole image as half-precision numbers, then the number of quarantined bodies as two halves.
+__kernel void finish_light(const uint width, const uint height, const float little, __global const uint4 *sums,
+                           __global const float4 *halved, const float scale, __global ushort4 *image)
+{
+    const uint i = get_global_id(0), pixels = width * height;
+    if (i < ((width + 1) / 2) * ((height + 1) / 2))
+        show_light(i, width, height, little, sums, halved, 0, (__global half *)image, scale);
+    if (i == 0)
+        image[pixels] = (ushort4)(sums[pixels].x & 0xffff, sums[pixels].x >> 16, 0, 0);
 }
 
 // Copies every `stride`-th body.

@@ -21,6 +21,9 @@ pub struct LightRequest {
     pub palette: Palette,
     /// Values at the two ends of the colour map.
     pub value_range: [f32; 2],
+    /// Number of typical bodies in a pixel below which light is spread over several pixels, so that the space between few
+    /// bodies glows. With 0, no light is spread.
+    pub spread_below: f32,
     /// Maximum number of bodies to copy to the host. If there are more, every third, every fifth and so on is copied.
     pub listed: usize,
 }
@@ -40,6 +43,16 @@ pub struct Sprites {
     pub light: f32,
     /// Exponent with which light fades with the distance from the eye.
     pub depth_cue: f32,
+}
+
+impl Sprites {
+    /// Returns the light of a typical body at the camera's target, summed over the pixels of its sprite.
+    pub fn total_light(&self) -> f32 {
+        let Self { size, size_limits: [least, _], light, .. } = *self;
+        // A body gives at least the light of a sprite of a tenth of the smallest diameter. π/16 is the mean of (1 - r²)³
+        // over the square around the unit disc.
+        light * (size * size).max(0.01 * least * least) * std::f32::consts::PI / 16.0
+    }
 }
 
 /// Image of the light of all bodies.

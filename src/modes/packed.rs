@@ -7,6 +7,8 @@ use crate::base::{LightImage, LightRequest, Palette, Points, Result, Shape, Spri
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 
 const LIGHT: KernelSource = source!("light.cl");
+/// Number of times that the image of the light is halved: the light of few bodies is spread over at most 32 × 32 pixels.
+const HALVINGS: usize = 5;
 
 /// The `pack` kernel, which computes the points to draw, and its output buffers.
 pub(super) struct PackedPoints {
@@ -98,15 +100,50 @@ impl PackedPoints {
 /// Kernels that draw the light of bodies as an image, and their buffers.
 struct Light {
     add: Kernel,
+    halve: Kernel,
+    spread: Kernel,
     finish: Kernel,
     list: Kernel,
     /// Colours of a colour map, with that map.
     palette: (Palette, Buffer<[u8; 4]>),
-    /// Sums of light: four numbers per pixel, then four more, of which the first counts quarantined bodies.
-    sums: Buffer<[u32; 4]>,
+    /// Sums of light of the whole image and of smaller ones, each of half the width and height of the one before.
+    levels: Vec<Level>,
+    /// What is shown of the whole image, and the number of quarantined bodies.
     image: Buffer<[f16; 4]>,
     /// The bodies that are copied to the host, if these are a part of all bodies.
     listed: Bodies,
+}
+
+/// An image of light.
+struct Level {
+    /// Width and height in pixels.
+    size: [u32; 2],
+    /// Sums of light: four numbers per pixel. The first level has four more, of which the first counts quarantined bodies.
+    sums: Buffer<[u32; 4]>,
+    /// What is shown of it, in the unit of the sums; in the first level, one element without a use.
+    shown: Buffer<[f32; 4]>,
+}
+
+impl Level {
+    /// Allocates the level with `size` and the smaller ones.
+    fn all(device: &Device, size: [u32; 2]) -> Result<Vec<Self>> {
+        let half = |size: &[u32; 2]| Some(size.map(|side| side.div_ceil(2)));
+        let level = |(nth, size): (usize, [u32; 2])| {
+            let pixels = size[0] as usize * size[1] as usize;
+            let (sums, shown) = if nth == 0 { (pixels + 1, 1) } else { (pixels, pixels) };
+            Ok(Self { size, sums: Buffer::new(device, sums)?, shown: Buffer::new(device, shown)? })
+        };
+        std::iter::successors(Some(size), half).take(HALVINGS + 1).enumerate().map(level).collect()
+    }
+
+    fn pixels(&self) -> usize {
+        self.size[0] as usize * self.size[1] as usize
+    }
+
+    /// Returns the first arguments of the kernels that read this level.
+    fn size_args(&self) -> [Arg<'_>; 2] {
+        self.size.map(Arg::Uint)
+    }
 }
 
 impl Light {
@@ -114,10 +151,12 @@ impl Light {
         let program = Program::build(device, &sources(&[LIGHT]), &[])?;
         Ok(Self {
             add: program.kernel("add_light")?,
+            halve: program.kernel("halve_light")?,
+            spread: program.kernel("spread_light")?,
             finish: program.kernel("finish_light")?,
             list: program.kernel("list_bodies")?,
             palette: (palette, colours(device, palette)?),
-            sums: Buffer::new(device, 1)?,
+            levels: Vec::new(),
             image: Buffer::new(device, 1)?,
             listed: Bodies::new(device, 1)?,
         })
@@ -125,24 +164,24 @@ impl Light {
 
     /// Queues the kernels that draw the light of `bodies` into `image`.
     fn draw(&mut self, lane: &mut Lane, bodies: &Bodies, request: &LightRequest) -> Result<()> {
-        let LightRequest { view_projection, size, sprites, palette, value_range, .. } = request;
+        let LightRequest { view_projection, size, sprites, palette, value_range, spread_below, .. } = request;
         let device = lane.device().clone();
         let [width, height] = *size;
-        let pixels = width as usize * height as usize;
         if self.palette.0 != *palette {
             self.palette = (*palette, colours(&device, *palette)?);
         }
-        if self.image.len() != pixels + 1 {
-            (self.sums, self.image) = (Buffer::new(&device, pixels + 1)?, Buffer::new(&device, pixels + 1)?);
+        if self.levels.first().is_none_or(|whole| whole.size != *size) {
+            self.levels = Level::all(&device, *size)?;
+            self.image = Buffer::new(&device, self.levels[0].pixels() + 1)?;
         }
+        let whole = &self.levels[0];
         let count = bodies.values.len();
         let Sprites { mass_scale, size, size_limits: [least, largest], distance, light, depth_cue } =
             *sprites;
         // With this unit, the sum of a pixel does not overflow, even if all bodies are in one pixel with a few times their
         // typical light, or if a sprite is the largest possible.
-        let typical = light * (size * size).max(0.01 * least * least) * std::f32::consts::PI / 16.0;
-        let unit = (2f32.powi(30) / count.max(1) as f32).min(2f32.powi(16)) / typical;
-        self.sums.clear()?;
+        let unit = (2f32.powi(30) / count.max(1) as f32).min(2f32.powi(16)) / sprites.total_light();
+        whole.sums.clear()?;
         let [low, high] = *value_range;
         let args = [
             Arg::Uint(count as u32),
@@ -152,12 +191,41 @@ impl Light {
             (&bodies.positions).into(),
             (&bodies.values).into(),
             (&self.palette.1).into(),
-            (&self.sums).into(),
+            (&whole.sums).into(),
         ];
         lane.whole(Pass::cheap(&self.add, &args, count))?;
+        let little = spread_below * sprites.total_light() * unit;
+        if little > 0.0 {
+            self.spread(lane, little)?;
+        }
         let args =
-            [Arg::Uint(pixels as u32), Arg::Float(unit.recip()), (&self.sums).into(), (&self.image).into()];
-        lane.whole(Pass::cheap(&self.finish, &args, pixels + 1))
+            [&self.shown_args(0, little)[..], &[Arg::Float(unit.recip()), (&self.image).into()]].concat();
+        lane.whole(Pass::cheap(&self.finish, &args, self.levels[1].pixels()))
+    }
+
+    /// Queues the kernels that compute the smaller levels, and what is shown of each. A pixel with less light than `little`
+    /// shows the light of the next level.
+    fn spread(&self, lane: &mut Lane, little: f32) -> Result<()> {
+        for pair in self.levels.windows(2) {
+            let args = [&pair[0].size_args()[..], &[(&pair[0].sums).into(), (&pair[1].sums).into()]].concat();
+            lane.whole(Pass::cheap(&self.halve, &args, pair[1].pixels()))?;
+        }
+        for nth in (1..=HALVINGS).rev() {
+            // The last level shows its own light, because there is none after it.
+            let little = if nth < HALVINGS { little } else { 0.0 };
+            let args = [&self.shown_args(nth, little)[..], &[(&self.levels[nth].shown).into()]].concat();
+            let [width, height] = self.levels[nth].size.map(|side| side.div_ceil(2) as usize);
+            lane.whole(Pass::cheap(&self.spread, &args, width * height))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the first arguments of the kernels that compute what is shown of the `nth` level.
+    fn shown_args(&self, nth: usize, little: f32) -> [Arg<'_>; 5] {
+        let level = &self.levels[nth];
+        let [width, height] = level.size_args();
+        let smaller = &self.levels[(nth + 1).min(HALVINGS)].shown;
+        [width, height, Arg::Float(little), (&level.sums).into(), smaller.into()]
     }
 
     /// Queues a copy of every `stride`-th body, and returns the bodies that it will hold.

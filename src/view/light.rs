@@ -29,6 +29,8 @@ pub(super) const LIMITS: [Limits; 2] = [
 ];
 /// Maximum number of bodies whose positions are copied to the host beside the image.
 pub(super) const LISTED: usize = 1 << 20;
+/// Number of bodies in a pixel of the image below which their light is spread over several pixels.
+pub(super) const SPREAD_BELOW: f32 = 0.3;
 /// Diameter of a typical sprite, in pixels of the image, above which the bodies are drawn as sprites only: an image would
 /// show them as squares.
 pub(super) const LARGEST: f32 = 6.0;

@@ -183,6 +183,7 @@ impl View {
             sprites,
             palette: self.look.palette,
             value_range: self.requested_range,
+            spread_below: light::SPREAD_BELOW,
             listed: light::LISTED,
         })
     }

@@ -35,6 +35,7 @@ fn request(points: &Points) -> LightRequest {
             let [low, high] = points.value_range();
             [low - 0.1, high + 0.1]
         },
+        spread_below: 0.0,
         listed: usize::MAX,
     }
 }
@@ -111,6 +112,71 @@ fn the_image_is_the_sum_of_the_light_of_all_bodies_on_the_cpu() {
 #[test]
 fn the_image_is_the_sum_of_the_light_of_all_bodies_on_a_gpu() {
     gpu().iter().for_each(the_image_is_the_sum_of_the_light_of_all_bodies);
+}
+
+/// Returns what an image with these sums of light should show, if pixels with less light than `little` show the light of larger
+/// pixels.
+fn spread(sums: &[[f64; 4]], [width, height]: [usize; 2], little: f64, halvings: u32) -> Vec<[f64; 4]> {
+    if halvings == 0 {
+        return sums.to_vec();
+    }
+    let half = [width, height].map(|side| side.div_ceil(2));
+    let mut halved = vec![[0.0; 4]; half[0] * half[1]];
+    for (nth, sum) in sums.iter().enumerate() {
+        let pixel = &mut halved[nth / width / 2 * half[0] + nth % width / 2];
+        pixel.iter_mut().zip(sum).for_each(|(pixel, sum)| *pixel += sum);
+    }
+    let halved = spread(&halved, half, little, halvings - 1);
+    let shown = |(nth, own): (usize, &[f64; 4])| {
+        // The nearest two columns or rows of the smaller image, with their weights.
+        let nearest = |at: usize, side: usize| {
+            let next = if at % 2 == 1 { (at / 2 + 1).min(side - 1) } else { (at / 2).saturating_sub(1) };
+            [(at / 2, 0.75), (next, 0.25)]
+        };
+        let mut light = [0.0; 4];
+        for (row, by_row) in nearest(nth / width, half[1]) {
+            for (column, by_column) in nearest(nth % width, half[0]) {
+                let pixel = halved[row * half[0] + column];
+                light.iter_mut().zip(pixel).for_each(|(light, c)| *light += by_row * by_column * c / 4.0);
+            }
+        }
+        let much = ((light[3] - little) / (9.0 * little)).clamp(0.0, 1.0);
+        let much = much * much * (3.0 - 2.0 * much);
+        std::array::from_fn(|c| light[c] + much * (own[c] - light[c]))
+    };
+    sums.iter().enumerate().map(shown).collect()
+}
+
+fn light_of_few_bodies_is_spread(device: &Device) {
+    for (count, spread_below) in [(1, 0.3), (300, 0.3), (20_000, 0.3), (20_000, 30.0)] {
+        let mut engine =
+            Engine::new(device.clone(), scene("galaxy", Some(count), &[("colour", "speed")])).unwrap();
+        let whole = published(&mut engine, None);
+        let request = LightRequest { spread_below, ..request(&whole) };
+        let points = published(&mut engine, Some(&request));
+        let (found, sums) = (pixels(points.light.as_ref().unwrap()), expected(&whole, &request));
+        let Sprites { size, light, .. } = request.sprites;
+        let body = f64::from(light * size * size) * std::f64::consts::PI / 16.0;
+        let right = spread(&sums, SIZE.map(|side| side as usize), f64::from(spread_below) * body, 5);
+        let total = |pixels: &[[f64; 4]]| pixels.iter().map(|pixel| pixel[3]).sum::<f64>();
+        let off: f64 = found.iter().flatten().zip(right.iter().flatten()).map(|(a, b)| (a - b).abs()).sum();
+        assert!(off < 0.02 * total(&right), "{count} bodies: off by {off} of {}", total(&right));
+        // What the surroundings of a crowded pixel show is not taken from that pixel.
+        let kept = total(&found) / total(&sums);
+        assert!((0.7..1.5).contains(&kept), "{count} bodies: {kept} of the light is left");
+        let lit = |pixels: &[[f64; 4]]| pixels.iter().filter(|pixel| pixel[3] > 0.0).count();
+        assert!(lit(&found) > lit(&sums), "{count} bodies light more pixels");
+    }
+}
+
+#[test]
+fn light_of_few_bodies_is_spread_on_the_cpu() {
+    light_of_few_bodies_is_spread(&cpu());
+}
+
+#[test]
+fn light_of_few_bodies_is_spread_on_a_gpu() {
+    gpu().iter().for_each(light_of_few_bodies_is_spread);
 }
 
 fn a_part_of_the_bodies_is_listed(device: &Device) {

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use gravitile::base::LightRequest;
 use gravitile::base::bodies::{Points, Shape};
 use gravitile::base::cells::Cells;
 use gravitile::base::look::{Look, Palette};
@@ -306,7 +307,8 @@ fn an_image_of_the_light_looks_like_the_sprites() {
             |view: &mut View| offscreen.render(|surface| view.draw(surface, &camera, None)).unwrap();
         let sprites = picture(&mut view);
         let request = view.light_request(&camera, SIZE.into()).expect("there are many bodies");
-        engine.show_light(Some(request.clone()));
+        // Light that is spread over several pixels would fill the space between the sprites.
+        engine.show_light(Some(LightRequest { spread_below: 0.0, ..request.clone() }));
         let lit = published(&mut engine);
         assert_eq!(lit.light.as_ref().map(|light| light.size), Some(request.size));
         view.upload(&lit, lit.value_range()).unwrap();
