@@ -10,7 +10,7 @@ use super::viewer::Viewer;
 use crate::base::{Name, Points, Result};
 use crate::engine::{Snapshot, snapshot};
 use crate::export::film::{Film, Format};
-use crate::session::{Capture, Command, Purpose, Stats};
+use crate::session::{Capture, CaptureRequest, Command, FilmFrame, Purpose, Stats};
 use crate::ui::{FilmPlan, PictureSize};
 use crate::view::Canvas;
 
@@ -21,8 +21,9 @@ impl Viewer {
         if self.has_stopped("Could not save the picture") {
             return;
         }
-        self.exports.requested.push_back(self.pixels(size));
-        self.sim.send(Command::Capture(None));
+        let size = self.pixels(size);
+        self.exports.requested.push_back(size);
+        self.capture(None, size);
     }
 
     /// Starts recording a film, or shows why recording cannot start.
@@ -92,13 +93,19 @@ impl Viewer {
 
     fn advance_film(&mut self) {
         let Some(film) = &mut self.exports.film else { return };
-        let shot = film.advance();
+        let (shot, size) = (film.advance(), film.size);
         self.ui.export.filming = Some(film.progress());
         if film.is_complete() {
             self.end_film(true);
         } else if let Some(shot) = shot {
-            self.sim.send(Command::Capture(Some(shot)));
+            self.capture(Some(shot), size);
         }
+    }
+
+    /// Requests the points of a frame of a film, or of a picture, with a width and height in pixels.
+    fn capture(&mut self, film: Option<FilmFrame>, size: (u32, u32)) {
+        let light = self.screen.view.light_request(&self.viewpoint.rig.camera, size.into()).map(Box::new);
+        self.sim.send(Command::Capture(CaptureRequest { film, light }));
     }
 
     /// Draws the points in `capture` for the picture or film that requested them.

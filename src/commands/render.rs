@@ -17,7 +17,7 @@ use super::options::{look, number_or_auto, size};
 use super::progress::{bar, run_in_parts, run_with_progress};
 use super::report::{save, wrote};
 use crate::app::{FollowTarget, NamedBodies, Rig};
-use crate::base::{Look, OutputFile, Points, Result, invalid};
+use crate::base::{LightRequest, Look, OutputFile, Points, Result, invalid};
 use crate::cli::Render;
 use crate::engine::{Engine, Snapshot, snapshot};
 use crate::export::film::{self, Film, Progress};
@@ -184,7 +184,17 @@ impl<'a> Renderer<'a> {
             camera.frame_scene(&scene.camera, &self.points, width as f32 / height as f32);
             camera
         });
-        Ok(())
+        // The image of the light of many bodies needs the camera.
+        if self.request_light() { self.take(0, 0.0) } else { Ok(()) }
+    }
+
+    /// Requests that the next points have an image of their light for the current camera, if there are many bodies. Returns
+    /// whether they will have one.
+    fn request_light(&mut self) -> bool {
+        let light = self.view.light_request(&self.rig.camera, self.offscreen.size().into());
+        let has_image = light.is_some();
+        self.engine.show_light(light.map(|light| LightRequest { listed: usize::MAX, ..light }));
+        has_image
     }
 
     /// Computes `steps` steps, then uploads the bodies to the view for drawing. If the colours show errors, first
@@ -251,6 +261,7 @@ impl<'a> Renderer<'a> {
             let target = FollowTarget { mode, generation, body: None };
             let followed = middle.map(|middle| (target, middle));
             self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, followed);
+            self.request_light();
             film.add(&self.draw()?)?;
             bar.inc(1);
             let progress = Progress { done: nth + 1, pictures: frames, elapsed: start.elapsed() };

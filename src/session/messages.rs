@@ -37,8 +37,8 @@ pub enum Command {
     SaveSnapshot(Save),
     /// Set the autosave file, which is written at each [`Command::SaveSnapshot`] without a path and when quitting.
     SetAutosaveFile(PathBuf),
-    /// Send the points to draw for this frame of a film; `None` requests the points for a picture with a snapshot.
-    Capture(Option<FilmFrame>),
+    /// Send the points of a saved picture or of a frame of a film.
+    Capture(CaptureRequest),
     /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
     /// Replace built-in kernels with these edited ones.
@@ -72,7 +72,10 @@ pub enum Command {
 impl Command {
     /// Returns whether the command writes a file that the user asked for: a snapshot or a picture.
     pub(super) fn writes_file(&self) -> bool {
-        matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
+        matches!(
+            self,
+            Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(CaptureRequest { film: None, .. })
+        )
     }
 
     /// Returns whether the command changes what later snapshots contain or where they are written.
@@ -224,7 +227,16 @@ pub struct ReplacedKernels {
     pub waiting: Vec<String>,
 }
 
-/// A request from the window for one frame of a film.
+/// A request from the window for the points of a saved picture or of a frame of a film.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CaptureRequest {
+    /// The frame of a film; `None` requests a picture with a snapshot.
+    pub film: Option<FilmFrame>,
+    /// Image of the bodies' light that the points contain; `None` if every body is drawn as a sprite.
+    pub light: Option<Box<LightRequest>>,
+}
+
+/// One frame of a film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilmFrame {
     /// Number that identifies the film.

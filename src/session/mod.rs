@@ -13,4 +13,6 @@ mod worker;
 pub use self::autosave::{crashed, left_by_earlier_run, previous};
 pub use self::frame::{ErrorColours, Frame, Rung, Stats};
 pub use self::handle::Session;
-pub use self::messages::{Capture, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save};
+pub use self::messages::{
+    Capture, CaptureRequest, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save,
+};

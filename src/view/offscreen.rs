@@ -45,6 +45,11 @@ impl Canvas {
         &self.context
     }
 
+    /// Returns the width and height in pixels.
+    pub fn size(&self) -> (u32, u32) {
+        self.texture.dimensions()
+    }
+
     /// Returns the name of the graphics device as OpenGL reports it.
     pub fn device(&self) -> &str {
         self.context.get_opengl_renderer_string()

@@ -17,7 +17,7 @@ use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
-use gravitile::session::{Command, Frame, Notice, Stats};
+use gravitile::session::{CaptureRequest, Command, Frame, Notice, Stats};
 
 fn small() -> Config {
     scene("plummer", Some(256), &[])
@@ -609,7 +609,7 @@ fn what_is_watched_is_measured_more_often() {
 fn a_picture_that_was_asked_for_is_made_though_the_program_quits() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
     watched.frame();
-    watched.send(Command::Capture(None));
+    watched.send(Command::Capture(CaptureRequest::default()));
     let heard = watched.close(String::new());
     assert!(heard.iter().any(|notice| matches!(notice, Notice::Captured(_))), "{heard:?}");
 }

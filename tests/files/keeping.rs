@@ -16,7 +16,8 @@ use gravitile::engine::tuning::Study;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::session::{
-    Command, FilmFrame, Notice, Purpose, Save, Session, crashed, left_by_earlier_run, previous,
+    CaptureRequest, Command, FilmFrame, Notice, Purpose, Save, Session, crashed, left_by_earlier_run,
+    previous,
 };
 
 /// Time limit for waiting: far longer than anything in these tests takes on a busy machine.
@@ -168,7 +169,7 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     // A picture also waits for the end of the current burst of steps.
     until_step(&mut session, 5);
     hold(&gate, &mut session, FOR_EVER);
-    session.send(Command::Capture(None));
+    session.send(Command::Capture(CaptureRequest::default()));
     session.send(Command::Restart);
     gate.open();
     let Notice::Captured(still) = notice(&mut session) else { panic!("nothing to be drawn") };
@@ -176,7 +177,8 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     assert!(snapshot.runs[0].step > 0);
 
     // A captured frame contains the number of its film, because another film may have begun.
-    session.send(Command::Capture(Some(FilmFrame { film: 7, steps: 0 })));
+    session
+        .send(Command::Capture(CaptureRequest { film: Some(FilmFrame { film: 7, steps: 0 }), light: None }));
     let Notice::Captured(still) = notice(&mut session) else { panic!("nothing to be drawn") };
     assert!(matches!(still.purpose, Purpose::Film(7)));
 }
@@ -485,7 +487,10 @@ fn quits_during(command: Command) {
 
 #[test]
 fn quitting_interrupts_the_steps_of_a_film() {
-    quits_during(Command::Capture(Some(FilmFrame { film: 1, steps: 3 })));
+    quits_during(Command::Capture(CaptureRequest {
+        film: Some(FilmFrame { film: 1, steps: 3 }),
+        light: None,
+    }));
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Worker {
             Command::Paint(stroke) => self.paint(stroke)?,
             Command::SaveSnapshot(save) => self.save(save)?,
             Command::SetAutosaveFile(path) => self.autosave.set_file(path),
-            Command::Capture(frame) => self.capture(frame)?,
+            Command::Capture(request) => self.capture(request)?,
             Command::Resume(path) => self.resume(&path)?,
             Command::EditKernels(edits) => self.edit_kernels(edits)?,
             Command::StartStudy(study) => self.study(study)?,

@@ -8,7 +8,7 @@ use super::thread::Worker;
 use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result};
 use crate::engine::Study;
 use crate::session::frame::Stats;
-use crate::session::messages::{Capture, Command, FilmFrame, Notice, Purpose, Save};
+use crate::session::messages::{Capture, CaptureRequest, Command, FilmFrame, Notice, Purpose, Save};
 use crate::session::rates::Rates;
 
 impl Worker {
@@ -218,15 +218,15 @@ impl Worker {
     }
 
     /// Sends the points of a picture, or computes the steps before a film frame and then sends the frame's points.
-    pub(super) fn capture(&mut self, frame: Option<FilmFrame>) -> Result<()> {
+    pub(super) fn capture(&mut self, request: CaptureRequest) -> Result<()> {
         if !self.finish_burst()? {
-            if frame.is_none() {
+            if request.film.is_none() {
                 // The program quits, and waits for the picture if there is time.
-                self.queue.waiting.push_front(Command::Capture(None));
+                self.queue.waiting.push_front(Command::Capture(request));
             }
             return Ok(());
         }
-        let purpose = match frame {
+        let purpose = match request.film {
             Some(FilmFrame { film, steps }) => {
                 self.engine.start(steps);
                 self.stepper.is_bursting = true;
@@ -243,7 +243,9 @@ impl Worker {
             }
         };
         self.request_cells();
-        self.engine.show_light(None);
+        // Names and the field at a selected body need all bodies.
+        let light = request.light.map(|light| LightRequest { listed: usize::MAX, ..*light });
+        self.engine.show_light(light);
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = self.coloured(points);
         let (time, names) = (self.engine.clock().1, self.engine.names().clone());

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::engine::Config;
     use crate::modes::MODES;
-    use crate::session::FilmFrame;
+    use crate::session::{CaptureRequest, FilmFrame};
 
     fn queue(commands: impl IntoIterator<Item = Command>) -> CommandQueue {
         let mut queue = CommandQueue::new(unbounded().1);
@@ -173,10 +173,11 @@ mod tests {
         assert_eq!(late.into_files(), (None, vec![("a".into(), String::new())]));
 
         // A requested picture is made before the end; a film is not continued.
-        let frame = Command::Capture(Some(FilmFrame { film: 1, steps: 9 }));
-        let mut picture = queue([frame, Command::Capture(None), quit()]);
+        let frame =
+            Command::Capture(CaptureRequest { film: Some(FilmFrame { film: 1, steps: 9 }), light: None });
+        let mut picture = queue([frame, Command::Capture(CaptureRequest::default()), quit()]);
         assert!(!picture.quits_now(), "there is time left for the picture");
-        assert!(matches!(picture.next(), Some(Command::Capture(None))));
+        assert!(picture.next().is_some_and(|command| command.writes_file()));
         assert!(matches!(picture.next(), Some(Command::Quit(None))));
     }
 
@@ -186,6 +187,6 @@ mod tests {
             queue([first, Command::Restart]).discards_burst(|command| command.replaces_run(|_| false))
         };
         assert!(discards(Command::Step) && discards(save(None)));
-        assert!(!discards(save(Some("a"))) && !discards(Command::Capture(None)));
+        assert!(!discards(save(Some("a"))) && !discards(Command::Capture(CaptureRequest::default())));
     }
 }

@@ -8,7 +8,7 @@ use gravitile::base::state::Matter;
 use gravitile::cli::Cli;
 use gravitile::compute;
 use gravitile::modes::MODES;
-use gravitile::view::BACKGROUND;
+use gravitile::view::{self, BACKGROUND, Canvas};
 use image::GenericImageView;
 use serde_json::Value;
 
@@ -201,6 +201,23 @@ fn render_draws_a_picture_of_the_size_asked_for() {
     }
     let bright = picture.pixels().filter(|(_, _, pixel)| pixel.0[..3].iter().any(|&c| c > 60)).count();
     assert!((50..32_000).contains(&bright), "{bright} bright pixels of 64000");
+}
+
+/// On a CPU, the light of more than 8 192 bodies is drawn as an image, in which the space between few bodies glows.
+#[test]
+fn render_shows_the_glow_that_the_window_shows() {
+    let folder = folder();
+    let dark = |bodies: u32| {
+        let looks = "--look bloom=off stars=0 exposure=2 --size 320x200 --steps 1 --bare";
+        run(folder.path(), &format!("render --scene plummer --bodies {bodies} {looks} --out x.png"));
+        let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
+        picture.pixels().filter(|pixel| pixel.0.iter().all(|channel| *channel < 20)).count()
+    };
+    if !view::is_software(Canvas::offscreen((1, 1)).unwrap().context()) {
+        return println!("not tested: a GPU draws an image for more than 262 144 bodies only");
+    }
+    let (few, many) = (dark(8192), dark(8193));
+    assert!(3 * many < 2 * few, "{many} dark pixels with the image, {few} without it");
 }
 
 /// Writes files of the teaching code for a square box: a grid of `side` × `side` cells with a solid border.
