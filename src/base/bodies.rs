@@ -266,8 +266,10 @@ impl Points {
             Some(measured) => values.filter(is_known).step_by(stride(measured)).collect(),
         };
         sample.sort_unstable_by(f32::total_cmp);
-        let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
-        match (at(0.02), at(0.98)) {
+        let at = |share: f32| (sample.len() as f32 - 1.0).max(0.0) * share;
+        // Rounding outwards keeps the extremes of few bodies.
+        let [low, high] = [at(0.02).floor(), at(0.98).ceil()].map(|nth| sample.get(nth as usize).copied());
+        match (low, high) {
             (Some(low), Some(high)) if self.measured.is_some() => {
                 [low.floor(), high.ceil().max(low.floor() + 1.0)]
             }
@@ -290,6 +292,18 @@ mod tests {
             assert!(most < 2 || count < 2 || odd > 0, "{count} in {most}: only even bodies");
         }
         assert_eq!(sample_stride(10, 10), 1, "a sample of all bodies");
+    }
+
+    #[test]
+    fn colours_of_few_bodies_reach_from_the_lowest_to_the_highest_value() {
+        let range = |values: Vec<f32>| Points { values: values.into(), ..Points::default() }.value_range();
+        assert_eq!(range(vec![3.0, 1.0]), [1.0, 3.0]);
+        assert_eq!(range(vec![3.0]), [3.0, 3.0]);
+        assert_eq!(range(Vec::new()), [0.0, 1.0]);
+        // Of many bodies, a few extreme ones do not count.
+        let mut many: Vec<f32> = (0..1000).map(|nth| nth as f32).collect();
+        many[7] = 1e9;
+        assert!(range(many)[1] < 1000.0);
     }
 
     #[test]
