@@ -6,6 +6,7 @@ mod devices;
 mod launch;
 mod options;
 mod progress;
+mod ranks;
 mod render;
 mod report;
 mod run;
@@ -26,12 +27,26 @@ pub unsafe fn prepare() {
     unsafe { compute::prepare_cache() };
 }
 
+/// Returns whether this process is the only copy of the program, or the first of those that a launcher started.
+pub fn is_first_copy() -> bool {
+    compute::launched_rank() == 0
+}
+
 /// Runs the command given on the command line.
 ///
 /// # Errors
 /// Returns the error of the command; the caller prints it.
 pub fn call(cli: Cli) -> Result<ExitCode> {
-    match cli.command.unwrap_or(Command::View(cli.view)) {
+    compute::start_ranks()?;
+    let command = cli.command.unwrap_or(Command::View(cli.view));
+    match compute::ranks() {
+        Some(ranks) => ranks::call(ranks, command),
+        None => dispatch(command),
+    }
+}
+
+fn dispatch(command: Command) -> Result<ExitCode> {
+    match command {
         Command::View(args) => view::call(args),
         Command::Run(args) => run::call(&args),
         Command::Render(args) => render::call(&args),

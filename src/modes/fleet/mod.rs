@@ -4,6 +4,7 @@
 //! Shares follow measured speeds. A device that would only slow down the others gets no share. If a single device is
 //! fastest, it runs alone. Long bursts of steps are split because shares change only between bursts.
 
+pub(super) mod orders;
 mod search;
 mod shared;
 mod shares;
