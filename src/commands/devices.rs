@@ -88,7 +88,7 @@ pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
 /// Prints a note about a substitute cache folder if a device belongs to PoCL and PoCL's usual folder is not writable.
 pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     if let Some(note) = compute::cache_note()
-        .filter(|_| super::is_first_copy() && found.into_iter().any(|found| found.info.is_pocl()))
+        .filter(|_| compute::launched_rank() == 0 && found.into_iter().any(|found| found.info.is_pocl()))
     {
         eprintln!("note: {note}");
     }

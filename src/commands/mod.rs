@@ -40,7 +40,7 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
     compute::start_ranks()?;
     let command = cli.command.unwrap_or(Command::View(cli.view));
     match compute::ranks() {
-        Some(ranks) => ranks::call(ranks, command),
+        Some(ranks) => ranks::call(ranks, command, dispatch),
         None => dispatch(command),
     }
 }

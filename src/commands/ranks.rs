@@ -9,7 +9,12 @@ use crate::compute::Ranks;
 use crate::engine::serve;
 use crate::modes::{Order, Parcel};
 
-pub(super) fn call(ranks: &'static Ranks, command: Command) -> Result<ExitCode> {
+/// Runs `command` with `dispatch` on rank 0, and obeys its orders on the other ranks.
+pub(super) fn call(
+    ranks: &'static Ranks,
+    command: Command,
+    dispatch: fn(Command) -> Result<ExitCode>,
+) -> Result<ExitCode> {
     let outcome = match simulation(&command) {
         None if ranks.rank() == 0 => Err(invalid!(
             "under a launcher such as mpirun, only the viewer, `run` and `render` work; start this command without it"
@@ -22,7 +27,7 @@ pub(super) fn call(ranks: &'static Ranks, command: Command) -> Result<ExitCode> 
             ranks.leave();
             return Ok(ExitCode::SUCCESS);
         }
-        Some(args) => greet(ranks, args).and_then(|()| super::dispatch(command)),
+        Some(args) => greet(ranks, args).and_then(|()| dispatch(command)),
     };
     match &outcome {
         Ok(_) => {

@@ -177,10 +177,9 @@ impl Staging {
             unsafe { area.add(copy.host) }
         };
         for read in exchange.reads.iter().filter(|read| read.len() > 0) {
+            let Some(device) = self.local(read.device) else { continue };
             // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
             // ranges, and nothing else uses the area until all reads have ended.
-            let Some(device) = self.local(read.device) else { continue };
-            // SAFETY: see above.
             unsafe { transfer(device, read, host(read), Call::Read) }?;
         }
         let takes_part = exchange.participates.iter().skip(self.first);
@@ -193,9 +192,8 @@ impl Staging {
         ends.into_iter().collect::<Result<Vec<_>>>()?;
         self.swap(exchange, host)?;
         for write in exchange.writes.iter().filter(|write| write.len() > 0) {
-            // SAFETY: the area outlives the copy, and the next exchange uses the other area.
             let Some(device) = self.local(write.device) else { continue };
-            // SAFETY: see above.
+            // SAFETY: the area outlives the copy, and the next exchange uses the other area.
             unsafe { transfer(device, write, host(write), Call::Write) }?;
         }
         Ok(())

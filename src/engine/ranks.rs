@@ -32,7 +32,7 @@ pub(super) fn team(
     let (lists, grid) = pack(state);
     let blueprint = Blueprint {
         mode: mode.info().name.to_owned(),
-        params: bits(mode),
+        params: bits(mode.boxed().as_mut()),
         recipe: words(&recipe),
         owners: owners.clone(),
         edits: (*devices.edits()).clone(),

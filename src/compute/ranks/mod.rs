@@ -192,16 +192,16 @@ impl Ranks {
         let chunks = |len: usize| (0..len).step_by(CHUNK).map(move |at| (at, CHUNK.min(len - at)));
         let mut open: Vec<(usize, Request)> = Vec::new();
         for &(rank, to, len) in receives {
-            // SAFETY: the chunk lies in the range that the caller vouches for.
-            open.extend(chunks(len).map(|(at, len)| {
-                (rank, unsafe { self.net.receive(rank, Tag::Rows as i32, to.add(at), len) })
-            }));
+            for (at, len) in chunks(len) {
+                // SAFETY: the chunk lies in the range that the caller vouches for.
+                open.push((rank, unsafe { self.net.receive(rank, Tag::Rows as i32, to.add(at), len) }));
+            }
         }
         for &(rank, from, len) in sends {
-            // SAFETY: the chunk lies in the range that the caller vouches for.
-            open.extend(chunks(len).map(|(at, len)| {
-                (rank, unsafe { self.net.send(rank, Tag::Rows as i32, from.add(at), len) })
-            }));
+            for (at, len) in chunks(len) {
+                // SAFETY: the chunk lies in the range that the caller vouches for.
+                open.push((rank, unsafe { self.net.send(rank, Tag::Rows as i32, from.add(at), len) }));
+            }
         }
         for (rank, mut request) in open {
             self.until(rank, || self.net.is_done(&mut request).then_some(()))?;

@@ -4,6 +4,7 @@
 //! Shares follow measured speeds. A device that would only slow down the others gets no share. If a single device is
 //! fastest, it runs alone. Long bursts of steps are split because shares change only between bursts.
 
+mod assignment;
 pub(super) mod orders;
 mod search;
 mod shared;
@@ -12,5 +13,6 @@ mod simulation;
 mod transfers;
 mod trials;
 
-pub(super) use self::shared::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
+pub(super) use self::assignment::{Assignment, Need};
+pub(super) use self::shared::{Cursor, Plan, SharedSimulation, Traffic};
 pub(super) use self::simulation::together;

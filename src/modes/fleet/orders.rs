@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{Assignment, Need};
-use crate::base::params::{Info, Opt, Scale, Visitor};
+use super::assignment::{Assignment, Need};
+use crate::base::params::{Info, Opt, Params, Scale, Visitor};
 use crate::base::{Attractor, Bodies, Flow, Result, State, Stroke, Walls, invalid};
 use crate::compute::{KernelEdits, Ranks};
-use crate::modes::{Extra, Mode, Recipe};
+use crate::modes::Recipe;
 
 /// What the other ranks must do next with a simulation. Rank 0 does the same in its own process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,8 +56,18 @@ pub struct Blueprint {
     pub owners: Vec<usize>,
     /// Kernel sources that replace built-in ones.
     pub edits: KernelEdits,
-    /// Grid of a flow: columns, rows, characteristic length, density at rest, number of steps. `None` for bodies.
-    pub grid: Option<(usize, usize, f32, f32, u32)>,
+    /// Grid of a flow, or `None` for bodies.
+    pub grid: Option<Grid>,
+}
+
+/// The numbers that describe a flow besides its lists.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Grid {
+    nx: usize,
+    ny: usize,
+    length: f32,
+    rest: f32,
+    step: u32,
 }
 
 /// An order as it travels: the number of its simulation, the order, and lists of bytes.
@@ -141,7 +151,7 @@ impl Link {
 }
 
 /// Returns the lists that hold a state, and the description of its grid if it is a flow.
-pub fn pack(state: &State) -> (Vec<Vec<u8>>, Option<(usize, usize, f32, f32, u32)>) {
+pub fn pack(state: &State) -> (Vec<Vec<u8>>, Option<Grid>) {
     match state {
         State::Bodies(bodies) => {
             let lists = [&bodies.positions, &bodies.velocities];
@@ -151,7 +161,8 @@ pub fn pack(state: &State) -> (Vec<Vec<u8>>, Option<(usize, usize, f32, f32, u32
             let solid = walls.solid.iter().map(|solid| u8::from(*solid)).collect();
             let lists =
                 vec![solid, bytemuck::cast_slice(cells).to_vec(), bytemuck::cast_slice(tracers).to_vec()];
-            (lists, Some((walls.nx, walls.ny, walls.length, *rest, *step)))
+            let &Walls { nx, ny, length, .. } = walls;
+            (lists, Some(Grid { nx, ny, length, rest: *rest, step: *step }))
         }
     }
 }
@@ -160,14 +171,14 @@ pub fn pack(state: &State) -> (Vec<Vec<u8>>, Option<(usize, usize, f32, f32, u32
 ///
 /// # Errors
 /// Returns an error if a list is missing.
-pub fn unpack(lists: &[Vec<u8>], grid: Option<(usize, usize, f32, f32, u32)>) -> Result<State> {
+pub fn unpack(lists: &[Vec<u8>], grid: Option<Grid>) -> Result<State> {
     match (lists, grid) {
         ([positions, velocities], None) => {
             let [positions, velocities] =
                 [positions, velocities].map(|list| bytemuck::pod_collect_to_vec(list));
             Ok(Bodies { positions, velocities }.into())
         }
-        ([solid, cells, tracers], Some((nx, ny, length, rest, step))) => {
+        ([solid, cells, tracers], Some(Grid { nx, ny, length, rest, step })) => {
             let solid = solid.iter().map(|solid| *solid > 0).collect();
             let (cells, tracers) =
                 (bytemuck::pod_collect_to_vec(cells), bytemuck::pod_collect_to_vec(tracers));
@@ -215,26 +226,16 @@ impl Visitor for Bits {
     }
 }
 
-/// Returns the parameters of a mode as bits.
-pub fn bits(mode: &dyn Mode) -> Vec<u32> {
+/// Returns the parameters of a mode as bits. Does not change the parameters.
+pub fn bits(params: &mut dyn Params) -> Vec<u32> {
     let mut bits = Bits { values: Vec::new(), next: 0, writes: false };
-    mode.boxed().visit(&mut bits);
+    params.visit(&mut bits);
     bits.values
 }
 
 /// Sets the parameters of a mode to bits that [`bits`] returned.
-pub fn set_bits(mode: &mut dyn Mode, values: Vec<u32>) {
-    mode.visit(&mut Bits { values, next: 0, writes: true });
-}
-
-/// Returns the names of the lists in `extra`, and the lists as bytes.
-pub(super) fn pack_extra(extra: &Extra) -> (Vec<String>, Vec<Vec<u8>>) {
-    extra.iter().map(|(name, list)| (name.clone(), bytemuck::cast_slice(list).to_vec())).unzip()
-}
-
-/// Restores what [`pack_extra`] returned.
-pub(super) fn unpack_extra(names: Vec<String>, lists: &[Vec<u8>]) -> Extra {
-    names.into_iter().zip(lists.iter().map(|list| bytemuck::pod_collect_to_vec(list))).collect()
+pub fn set_bits(params: &mut dyn Params, values: Vec<u32>) {
+    params.visit(&mut Bits { values, next: 0, writes: true });
 }
 
 /// Returns the recipe in the form that a [`Blueprint`] has.

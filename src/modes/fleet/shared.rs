@@ -2,22 +2,10 @@
 
 use std::ops::Range;
 
+use super::assignment::{Assignment, Need};
 use crate::base::Result;
 use crate::compute::Rows;
 use crate::modes::Simulation;
-
-/// The part of a pass over all bodies or grid cells that one device computes.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Assignment {
-    /// Indices of the units of work that the device computes.
-    pub work: Range<usize>,
-    /// Indices of the bodies or grid rows that the device updates. Only this device has their current data.
-    pub own: Range<usize>,
-    /// Position of the device among the `of` participating devices, starting at 0.
-    pub nth: usize,
-    /// Number of participating devices.
-    pub of: usize,
-}
 
 /// Progress of the current stage of a pass over all bodies or grid cells.
 #[derive(Debug, Clone, Default)]
@@ -188,17 +176,4 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Combines the values that the devices recorded for each step of a burst, on the first device. There are none if a
     /// device computed the whole requested burst alone. `goes_on` is true if the burst continues the previous one.
     fn sum_up(&mut self, _records: &[Vec<f32>], _goes_on: bool) {}
-}
-
-/// Purpose for which data is gathered from the devices. Each purpose also requires the data of those listed before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub enum Need {
-    /// To draw the bodies or the flow.
-    Picture,
-    /// To draw, and to sum quantities such as the energy.
-    Sums,
-    /// To save or continue the simulation.
-    State,
-    /// To compare the last step with the exact result, which requires the state before the step as well.
-    LastStep,
 }

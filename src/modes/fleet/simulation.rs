@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use super::orders::{Link, Order, bits, pack_extra, unpack_extra};
+use super::assignment::{Assignment, Need};
+use super::orders::{Link, Order, bits};
 use super::search::Search;
-use super::shared::{Assignment, Cursor, Need, Plan, SharedSimulation};
+use super::shared::{Cursor, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
 use crate::base::{Attractor, CellRequest, Cells, LightRequest, Points, Result, State, Stroke, invalid};
@@ -454,7 +455,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
         // Discards gathered data, because the picture depends on the parameters.
         self.gathered = None;
-        self.tell(|| (Order::Set(bits(mode)), Vec::new()))?;
+        self.tell(|| (Order::Set(bits(mode.boxed().as_mut())), Vec::new()))?;
         self.parts.iter_mut().try_for_each(|part| part.set(mode))
     }
 
@@ -530,7 +531,9 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
     fn resume(&mut self, extra: &Extra) -> Result<()> {
         self.tell(|| {
-            let (names, lists) = pack_extra(extra);
+            let bytes =
+                |(name, list): (&String, &Vec<f32>)| (name.clone(), bytemuck::cast_slice(list).to_vec());
+            let (names, lists) = extra.iter().map(bytes).unzip();
             (Order::Resume(names), lists)
         })?;
         self.parts.iter_mut().try_for_each(|part| part.resume(extra))
@@ -588,7 +591,10 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
     fn obey(&mut self, order: Order, lists: &[Vec<u8>]) -> Result<()> {
         match order {
-            Order::Resume(names) => self.resume(&unpack_extra(names, lists)),
+            Order::Resume(names) => {
+                let lists = lists.iter().map(|list| bytemuck::pod_collect_to_vec(list));
+                self.resume(&names.into_iter().zip(lists).collect())
+            }
             Order::Paint(stroke) => self.paint(&stroke),
             Order::Attract(attractor, time) => self.attract(&attractor, time),
             Order::Assign(participants, assignments, spreads) => {

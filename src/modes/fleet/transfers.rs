@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::assignment::{Assignment, Need};
 use super::orders::Order;
-use super::shared::{Assignment, Need, Plan, SharedSimulation, Traffic};
+use super::shared::{Plan, SharedSimulation, Traffic};
 use super::simulation::Fleet;
 use crate::base::Result;
 use crate::compute::Exchange;
