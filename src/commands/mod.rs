@@ -51,7 +51,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Run(args) => run::call(&args),
         Command::Render(args) => render::call(&args),
         Command::Bench(args) if args.tune => bench::tune::call(&args),
-        Command::Bench(args) if !args.devices.is_empty() => bench::scaling::call(&args),
+        Command::Bench(args) if !args.devices.is_empty() || compute::ranks().is_some() => {
+            bench::scaling::call(&args)
+        }
         Command::Bench(args) => bench::variants::call(&args),
         Command::Check(args) => check::call(&args),
         Command::Devices(args) => devices::call(&args),

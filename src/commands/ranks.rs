@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use super::devices::{find, open_several};
+use super::bench::scaling;
+use super::devices::find;
 use crate::base::{Result, invalid};
-use crate::cli::{Command, Simulation};
-use crate::compute::Ranks;
+use crate::cli::{Command, DevicesArgs};
+use crate::compute::{Devices, FoundDevice, Ranks};
 use crate::engine::serve;
 use crate::modes::{Order, Parcel};
 
@@ -15,23 +16,27 @@ pub(super) fn call(
     command: Command,
     dispatch: fn(Command) -> Result<ExitCode>,
 ) -> Result<ExitCode> {
-    let outcome = match simulation(&command) {
+    let outcome = match devices(&command) {
         None if ranks.rank() == 0 => Err(invalid!(
-            "under a launcher such as mpirun, only the viewer, `run` and `render` work; start this command without it"
+            "under a launcher such as mpirun, only the viewer, `run`, `render`, and `bench` without --tune, --plot and \
+             --resume work; start this command without the launcher"
         )),
         None => wait_for_end(),
         Some(args) if ranks.rank() > 0 => {
-            if let Err(error) = greet(ranks, args).and_then(|()| serve(ranks, &open_several(args)?)) {
+            if let Err(error) = obey(ranks, &args) {
                 ranks.fail(&error.to_string());
             }
             ranks.leave();
             return Ok(ExitCode::SUCCESS);
         }
-        Some(args) => greet(ranks, args).and_then(|()| dispatch(command)),
+        Some(args) => greet(ranks, &args).and_then(|_| dispatch(command)),
     };
     match &outcome {
         Ok(_) => {
-            ranks.order(&Parcel { id: 0, order: Order::Quit, lists: Vec::new() }.to_bytes()?)?;
+            ranks.order(
+                1..ranks.size(),
+                &Parcel { id: 0, order: Order::Quit, lists: Vec::new() }.to_bytes()?,
+            )?;
             ranks.leave();
         }
         Err(error) => {
@@ -49,17 +54,34 @@ fn wait_for_end() -> ! {
     }
 }
 
-/// Tells rank 0 about this rank, or on rank 0, hears of all ranks.
-fn greet(ranks: &Ranks, args: &Simulation) -> Result<()> {
-    ranks.meet(find(&args.device).map(|found| found.into_iter().map(|found| found.info).collect()))
+/// Obeys the orders of rank 0 until rank 0 ends the run.
+fn obey(ranks: &'static Ranks, args: &DevicesArgs) -> Result<()> {
+    let devices = Devices::all(greet(ranks, args)?)?.with_ranks(Some(ranks));
+    serve(ranks, &devices)
 }
 
-/// Returns the options for the simulation, if the command runs on several ranks.
-fn simulation(command: &Command) -> Option<&Simulation> {
+/// Finds the devices of this rank, and tells rank 0 about them or, on rank 0, hears of those of all ranks.
+fn greet(ranks: &Ranks, args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
+    let found = find(args);
+    let infos = |found: &Vec<FoundDevice>| found.iter().map(|found| found.info.clone()).collect();
+    ranks.meet(found.as_ref().map(infos).map_err(ToString::to_string))?;
+    if found.is_err() && ranks.rank() > 0 {
+        // Rank 0 names this rank and ends the run.
+        wait_for_end();
+    }
+    found
+}
+
+/// Returns the options for the devices of a rank, if the command runs on several ranks.
+fn devices(command: &Command) -> Option<DevicesArgs> {
     match command {
-        Command::View(args) => Some(&args.simulation),
-        Command::Run(args) => Some(&args.simulation),
-        Command::Render(args) => Some(&args.simulation),
-        Command::Bench(_) | Command::Check(_) | Command::Devices(_) => None,
+        Command::View(args) => Some(args.simulation.device.clone()),
+        Command::Run(args) => Some(args.simulation.device.clone()),
+        Command::Render(args) => Some(args.simulation.device.clone()),
+        Command::Bench(args) => {
+            let is_scaling = !args.tune && args.plot.is_none() && args.resume.is_none();
+            is_scaling.then(|| scaling::devices(args))
+        }
+        Command::Check(_) | Command::Devices(_) => None,
     }
 }

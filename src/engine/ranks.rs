@@ -20,14 +20,14 @@ pub(super) fn team(
 ) -> Result<Team> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let (recipe, lead) = (local[0].recipe, &devices[0].info);
-    let allows = |ranks: &&Ranks| {
-        ranks.devices().iter().flatten().skip(1).all(|other| recipe.variant.together.allows(lead, other))
-    };
-    let Some(ranks) = devices.ranks().filter(allows) else { return Ok(local.into()) };
+    let Some((ranks, count)) = devices.ranks() else { return Ok(local.into()) };
+    let infos = &ranks.devices()[..count];
+    if !infos.iter().flatten().skip(1).all(|other| recipe.variant.together.allows(lead, other)) {
+        return Ok(local.into());
+    }
     // Devices of different ranks agree on the layout of the work only if they have the same recipe.
     local.iter_mut().for_each(|own| own.recipe = recipe);
-    let counts = ranks.devices().iter().enumerate().skip(1);
-    let others = counts.flat_map(|(rank, infos)| vec![rank; infos.len()]);
+    let others = infos.iter().enumerate().skip(1).flat_map(|(rank, infos)| vec![rank; infos.len()]);
     let owners: Vec<usize> = vec![0; local.len()].into_iter().chain(others).collect();
     let (lists, grid) = pack(state);
     let blueprint = Blueprint {

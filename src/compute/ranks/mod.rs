@@ -6,19 +6,20 @@
 #[cfg_attr(not(feature = "mpi"), path = "none.rs")]
 mod net;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::events::{self, TIMEOUT_VARIABLE};
 use super::found::DeviceInfo;
-use crate::base::{Result, invalid};
+use crate::base::{Error, Result, invalid};
 use net::{Net, Request};
 
-/// Environment variables in which launchers tell the number of ranks: Open MPI, MPICH, and PMIx under SLURM.
-const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"];
-/// Environment variables in which launchers tell the rank of the process.
-const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
+/// Environment variables in which launchers tell the number of ranks: Open MPI, MPICH, and SLURM.
+const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+/// Environment variables in which the same launchers tell the rank of the process.
+const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"];
 /// Environment variables in which launchers tell the number of the process among those of its host.
 const LOCAL_VARIABLES: [&str; 4] =
     ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"];
@@ -26,8 +27,10 @@ const LOCAL_VARIABLES: [&str; 4] =
 const CHUNK: usize = 1 << 30;
 /// Time for which a wait only yields to other threads. Afterwards it also sleeps, so that an idle rank costs no time.
 const EAGER: Duration = Duration::from_millis(2);
-/// Length of each sleep of a long wait.
-const NAP: Duration = Duration::from_micros(200);
+/// Length of each sleep, as a part of the time waited so far, so that sleeping delays an answer by at most 2 %.
+const NAP_SHARE: u32 = 50;
+/// Maximum length of a sleep.
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// Kind of a message between two ranks.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +54,8 @@ pub struct Ranks {
     net: Net,
     /// Devices of each rank. Only rank 0 knows them, after [`Ranks::meet`].
     devices: OnceLock<Vec<Vec<DeviceInfo>>>,
+    /// Why another rank failed, if rank 0 has heard of it.
+    failure: OnceLock<String>,
 }
 
 static RANKS: OnceLock<Ranks> = OnceLock::new();
@@ -77,17 +82,20 @@ pub fn local_rank() -> usize {
 /// Connects this process with the others of its MPI run. Does nothing if a launcher did not start several processes.
 ///
 /// # Errors
-/// Returns an error if a launcher started several processes and the program was built without the feature `mpi`.
+/// Returns an error if a launcher started several processes, and MPI does not connect them or the program was built
+/// without the feature `mpi`.
 pub fn start_ranks() -> Result<()> {
-    if number(&SIZE_VARIABLES).is_none_or(|size| size < 2) {
-        return Ok(());
-    }
+    let Some(launched) = number(&SIZE_VARIABLES).filter(|size| *size > 1) else { return Ok(()) };
     let timeout = events::timeout()?;
     let (net, rank, size) = Net::start()?;
-    // A launcher can start one program several times without connecting the copies.
-    if size > 1 {
-        let _ = RANKS.set(Ranks { rank, size, timeout, net, devices: OnceLock::new() });
+    if size == 1 {
+        return Err(invalid!(
+            "the launcher started {launched} copies of gravitile, but MPI does not connect them; start them with the \
+             launcher of the MPI library that gravitile was built with, or under SLURM with `srun --mpi=pmix`"
+        ));
     }
+    let ranks = Ranks { rank, size, timeout, net, devices: OnceLock::new(), failure: OnceLock::new() };
+    let _ = RANKS.set(ranks);
     Ok(())
 }
 
@@ -95,7 +103,7 @@ pub fn start_ranks() -> Result<()> {
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Greeting {
     build: u32,
-    devices: std::result::Result<Vec<DeviceInfo>, String>,
+    devices: Result<Vec<DeviceInfo>, String>,
 }
 
 impl Ranks {
@@ -118,14 +126,13 @@ impl Ranks {
     ///
     /// # Errors
     /// On rank 0, returns an error if a rank has another build or no device.
-    pub fn meet(&self, own: Result<Vec<DeviceInfo>>) -> Result<()> {
+    pub fn meet(&self, own: Result<Vec<DeviceInfo>, String>) -> Result<()> {
         let build = build_number()?;
         if self.rank > 0 {
-            let devices = own.map_err(|error| error.to_string());
-            let greeting = serde_json::to_vec(&Greeting { build, devices });
+            let greeting = serde_json::to_vec(&Greeting { build, devices: own });
             return self.send(0, Tag::Reply, &greeting.map_err(|error| invalid!("{error}"))?);
         }
-        let mut all = vec![own?];
+        let mut all = vec![own.map_err(Error::Invalid)?];
         for rank in 1..self.size {
             let Greeting { build: other, devices } = serde_json::from_slice(&self.receive(rank, Tag::Reply)?)
                 .map_err(|_| {
@@ -142,9 +149,25 @@ impl Ranks {
         Ok(())
     }
 
-    /// Sends an order from rank 0 to all others.
-    pub fn order(&self, message: &[u8]) -> Result<()> {
-        (1..self.size).try_for_each(|rank| self.send(rank, Tag::Order, message))
+    /// Sends an order from rank 0 to the ranks `others`.
+    ///
+    /// # Errors
+    /// Returns an error if a rank has failed or does not answer.
+    pub fn order(&self, mut others: Range<usize>, message: &[u8]) -> Result<()> {
+        self.check()?;
+        others.try_for_each(|rank| self.send(rank, Tag::Order, message))
+    }
+
+    /// Returns an error if another rank has failed.
+    fn check(&self) -> Result<()> {
+        if let Some(failed) =
+            (1..self.size).find(|&other| self.net.probe(other, Tag::Failure as i32).is_some())
+        {
+            let why = self.receive(failed, Tag::Failure)?;
+            let _ =
+                self.failure.set(format!("rank {failed} cannot go on: {}", String::from_utf8_lossy(&why)));
+        }
+        self.failure.get().map_or(Ok(()), |failure| Err(Error::Rank(failure.clone())))
     }
 
     /// Waits for the next order from rank 0.
@@ -248,20 +271,15 @@ impl Ranks {
                 thread::yield_now();
                 continue;
             }
-            thread::sleep(NAP);
+            thread::sleep((waited / NAP_SHARE).min(LONGEST_NAP));
             if self.rank == 0 {
-                if let Some(failed) =
-                    (1..self.size).find(|&other| self.net.probe(other, Tag::Failure as i32).is_some())
-                {
-                    let why = self.receive(failed, Tag::Failure)?;
-                    return Err(invalid!("rank {failed} cannot go on: {}", String::from_utf8_lossy(&why)));
-                }
+                self.check()?;
                 if waited > self.timeout {
                     let seconds = self.timeout.as_secs_f64();
-                    return Err(invalid!(
+                    return Err(Error::Rank(format!(
                         "rank {rank} did not respond within {seconds} s, so its process or its host has probably \
                          stopped; to wait longer, set {TIMEOUT_VARIABLE} to more seconds"
-                    ));
+                    )));
                 }
             }
         }
@@ -272,6 +290,6 @@ impl Ranks {
 fn build_number() -> Result<u32> {
     let path =
         std::env::current_exe().map_err(|error| invalid!("cannot find the running program: {error}"))?;
-    let program = std::fs::read(&path).map_err(crate::base::Error::io("read", &path))?;
+    let program = std::fs::read(&path).map_err(Error::io("read", &path))?;
     Ok(crc32fast::hash(&program))
 }

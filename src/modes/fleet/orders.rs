@@ -141,10 +141,15 @@ impl Link {
             ..self.owners.partition_point(|owner| *owner <= rank)
     }
 
-    /// Sends an order to all other ranks if this is rank 0.
+    /// Returns the ranks besides rank 0 that have devices of this simulation.
+    pub(super) fn others(&self) -> Range<usize> {
+        1..self.owners.last().map_or(1, |last| last + 1)
+    }
+
+    /// Sends an order to the other ranks if this is rank 0.
     pub(super) fn tell(&self, order: Order, lists: Vec<Vec<u8>>) -> Result<()> {
         match self.is_home() {
-            true => self.ranks.order(&Parcel { id: self.id, order, lists }.to_bytes()?),
+            true => self.ranks.order(self.others(), &Parcel { id: self.id, order, lists }.to_bytes()?),
             false => Ok(()),
         }
     }

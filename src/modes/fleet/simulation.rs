@@ -9,7 +9,7 @@ use super::shared::{Cursor, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
 use crate::base::{Attractor, CellRequest, Cells, LightRequest, Points, Result, State, Stroke, invalid};
-use crate::compute::{Device, Lane, Pending, Staging};
+use crate::compute::{Device, DeviceInfo, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
@@ -113,23 +113,22 @@ impl<P: SharedSimulation> Fleet<P> {
         };
         let (first, count) =
             link.as_ref().map_or((0, parts.len()), |link| (link.own().start, link.owners.len()));
-        if let Some(Link { ranks, message, .. }) = &link {
-            if ranks.rank() > 0 {
+        if let Some(link) = &link {
+            let ranks = link.ranks;
+            if link.is_home() {
+                ranks.order(link.others(), &link.message)?;
+                members.iter_mut().for_each(|member| member.device.push_str(", rank 0"));
+                for rank in link.others() {
+                    guesses.extend(ranks.answer(rank)?);
+                    let named = |info: &DeviceInfo| Member {
+                        device: format!("{}, rank {rank}", info.name),
+                        ..Member::new(info)
+                    };
+                    members.extend(ranks.devices()[rank].iter().map(named));
+                }
+            } else {
                 ranks.reply(&guesses)?;
                 guesses.resize(count, 1.0);
-            } else {
-                ranks.order(message)?;
-                for rank in 1..ranks.size() {
-                    guesses.extend(ranks.answer(rank)?);
-                }
-                members.iter_mut().for_each(|member| member.device = format!("{}, rank 0", member.device));
-                for (rank, infos) in ranks.devices().iter().enumerate().skip(1) {
-                    let named = |info| {
-                        let member = Member::new(info);
-                        Member { device: format!("{}, rank {rank}", member.device), ..member }
-                    };
-                    members.extend(infos.iter().map(named));
-                }
             }
         }
         // Slow devices of other ranks are found by the search, because rank 0 cannot time them while others compute.
@@ -256,7 +255,7 @@ impl<P: SharedSimulation> Fleet<P> {
         let mut here = self.measured_here(reads)?.into_iter();
         let Some(link) = self.link.as_ref().filter(|_| !is_alone) else { return Ok(here.collect()) };
         let mut answers = vec![Vec::new().into_iter()];
-        for rank in 1..link.ranks.size() {
+        for rank in link.others() {
             answers.push(link.ranks.answer(rank)?.into_iter());
         }
         let of = |&device: &usize| match link.owners[device] {
