@@ -1,6 +1,9 @@
 //! Runs a command on several ranks of an MPI run. Rank 0 runs the command; the others compute for it.
 
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::bench::scaling;
 use super::devices::find;
@@ -56,6 +59,11 @@ fn wait_for_end() -> ! {
 
 /// Obeys the orders of rank 0 until rank 0 ends the run.
 fn obey(ranks: &'static Ranks, args: &DevicesArgs) -> Result<()> {
+    // A launcher that is told to stop signals all ranks. Rank 0 may still finish a film, which needs this rank.
+    for signal in [SIGINT, SIGTERM] {
+        // Without the handler, this rank only ends too early.
+        let _ = signal_hook::flag::register(signal, Arc::default());
+    }
     let devices = Devices::all(greet(ranks, args)?)?.with_ranks(Some(ranks));
     serve(ranks, &devices)
 }

@@ -232,8 +232,12 @@ fn run_on_files(folder: &Path, words: &[String]) -> Option<String> {
 
 #[test]
 fn mistakes_in_commands_are_seen() {
-    let understood =
-        ["scripts/run --mode fluid", "A=1 B=2 gravitile run --steps 5", "cargo bench --bench peers", "mpirun -n 2 target/release/gravitile run"];
+    let understood = [
+        "scripts/run --mode fluid",
+        "A=1 B=2 gravitile run --steps 5",
+        "cargo bench --bench peers",
+        "mpirun -n 2 target/release/gravitile run",
+    ];
     for command in understood {
         understand(command).unwrap_or_else(|fault| panic!("{command}: {fault}"));
     }

@@ -20,7 +20,7 @@ fn a_window_on_two_ranks_obeys_like_any_other() {
     viewer.still(PICTURE);
     let slider = controls.control("dt");
     viewer.drag(&spot(slider, 0.2, 0.5), &spot(slider, 0.6, 0.5));
-    viewer.click(controls.control("variant tiled"));
+    viewer.act("key ctrl+p frame type --args 1 tiled frame key Return frame frame");
     viewer.changes("one step is computed", PICTURE, || viewer.key("period"));
     viewer.key("space");
     viewer.runs();
@@ -35,7 +35,7 @@ fn a_window_on_two_ranks_obeys_like_any_other() {
     viewer.runs();
     let report = viewer.quit();
     let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
-    for what in ["running=false", "variant=tiled", "mode=asteroids", "undo", "quit"] {
+    for what in ["running=false", "variant=tiled", "step", "mode=asteroids", "mode=gravity", "quit"] {
         assert!(told.contains(&what), "no {what} among {told:?}");
     }
     assert!(told.iter().any(|what| what.starts_with("dt=")), "{told:?}");
