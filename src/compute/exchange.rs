@@ -3,7 +3,7 @@
 //! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Queues are in order, so
 //! kernels queued later run after the writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::ops::Range;
 use std::slice;
@@ -203,12 +203,15 @@ impl Staging {
     /// know the whole exchange, and so each pair of ranks handles its messages in the same order.
     fn swap(&self, exchange: &Exchange, host: impl Fn(&Transfer) -> *mut u8) -> Result<()> {
         let Some((ranks, owners)) = &self.owners else { return Ok(()) };
+        // The ranks that write each slot of the staging memory.
+        let mut writers: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for write in exchange.writes.iter().filter(|write| write.len() > 0) {
+            writers.entry(write.host).or_default().insert(owners[write.device]);
+        }
         let (mut sends, mut receives) = (Vec::new(), Vec::new());
         for read in exchange.reads.iter().filter(|read| read.len() > 0) {
             let from = owners[read.device];
-            let writes = exchange.writes.iter().filter(|write| write.host == read.host && write.len() > 0);
-            let to: BTreeSet<usize> = writes.map(|write| owners[write.device]).collect();
-            for &to in to.iter().filter(|to| **to != from) {
+            for &to in writers.get(&read.host).into_iter().flatten().filter(|to| **to != from) {
                 if from == ranks.rank() {
                     sends.push((to, host(read).cast_const(), read.len()));
                 } else if to == ranks.rank() {

@@ -212,7 +212,8 @@ mod connected {
         assert_eq!(found, [("strong", 1, 2048), ("strong", 2, 2048), ("weak", 1, 2048), ("weak", 2, 2896)]);
         for row in rows {
             let share = row["exchange_share"].as_f64().unwrap();
-            assert!((0.0..1.0).contains(&share) && (row["devices"] == 1) == (share == 0.0), "{row}");
+            assert!((0.0..1.0).contains(&share), "{row}");
+            assert!(row["used"] == row["devices"] && (row["devices"] == 2 || share == 0.0), "{row}");
         }
         assert_eq!(report["devices"].as_array().unwrap().len(), 2);
         let refused = on(2, folder.path(), "check").output().unwrap();

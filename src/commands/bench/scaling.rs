@@ -43,7 +43,7 @@ struct Row {
     speed_up: f64,
     /// `speed_up` divided by the ratio of this row's number of devices to the first row's.
     parallel_efficiency: f64,
-    /// Fraction of the step time that is spent on exchange.
+    /// Fraction of the step time that was spent on exchange in the last burst.
     exchange_share: f64,
     relative_error: Option<f64>,
     errors: Option<SampleErrors>,
@@ -216,7 +216,10 @@ fn measure(
         let sharing = engine.sharing().cloned();
         let used = sharing.as_ref().map_or(1, Sharing::used);
         let speed_up = work_per_second / first;
-        let exchange_ms = sharing.as_ref().map_or(0.0, |sharing| sharing.exchange_ms);
+        let exchange_share = sharing.as_ref().map_or(0.0, |Sharing { members, exchange_ms, .. }| {
+            let slowest = members.iter().map(|member| member.step_ms).fold(f64::MIN_POSITIVE, f64::max);
+            exchange_ms / (exchange_ms + slowest)
+        });
         rows.push(Row {
             info,
             recipe,
@@ -230,7 +233,7 @@ fn measure(
             work_per_second,
             speed_up,
             parallel_efficiency: speed_up * base as f64 / count as f64,
-            exchange_share: exchange_ms / (1e3 * step),
+            exchange_share,
             relative_error: errors.map(|errors| errors.rms),
             errors,
             sharing,
