@@ -8,7 +8,7 @@ use crate::export::film::RATES;
 
 /// Simulate up to a million bodies, or a fluid, on a GPU or CPU with OpenCL, and watch the simulation live.
 ///
-/// Without a command, the viewer opens.
+/// Without a command, the viewer opens. Under mpirun, all ranks compute one simulation (if built with the feature `mpi`).
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Cli {
@@ -264,12 +264,12 @@ pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) subject: Subject,
     /// Measure the speed with these numbers of devices; for example, 1,2 measures the first device alone, then the first two
-    /// together
+    /// together. Under mpirun: with these numbers of ranks [default under mpirun: powers of two, and all]
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) devices: Vec<u16>,
     /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the
-    /// same kind as the first device]
+    /// same kind as the first device]. Under mpirun: the devices of each rank
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
     /// Scene to measure; it must suit any number of bodies [default: the first scene of each mode]

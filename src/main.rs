@@ -22,7 +22,10 @@ fn main() -> ExitCode {
     match commands::call(cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("gravitile: {error}");
+            // Without a connection, every copy that a launcher started comes here; one message is enough.
+            if commands::is_first_copy() {
+                eprintln!("gravitile: {error}");
+            }
             ExitCode::from(2)
         }
     }

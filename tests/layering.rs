@@ -35,6 +35,7 @@ const CRATES: &[(&str, &str)] = &[
     ("ocl", "compute"),
     ("ocl_core", "compute"),
     ("cl_sys", "compute"),
+    ("mpi", "compute"),
     ("glium", "view app"),
     ("glutin", "view app"),
     ("glutin_winit", "app"),

@@ -77,7 +77,7 @@ pub struct Launch {
 pub const CLUSTER: usize = 64;
 
 /// A Plummer sphere that attracts or repels all bodies while the user holds the mouse button.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Attractor {
     /// Position of the sphere's centre.
     pub at: [f32; 3],

@@ -46,6 +46,9 @@ pub enum Error {
         /// Reason for the failure, as a sentence.
         reason: String,
     },
+    /// Another rank of an MPI run failed, or does not answer.
+    #[error("{}", Plain(.0, SENTENCE))]
+    Rank(String),
     /// A line of a file is invalid.
     #[error("{}, line {line}: {}", Plain(.path.display(), SENTENCE), Plain(.what, SENTENCE))]
     File {

@@ -247,7 +247,7 @@ fn mixed(from: Srgb, to: Srgb, share: f32) -> Srgb {
 }
 
 /// A straight brush stroke that paints or erases obstacles. Coordinates run from -1 to 1 along the grid's longer side.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stroke {
     /// Starting point of the brush stroke.
     pub from: [f32; 2],

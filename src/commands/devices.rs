@@ -65,10 +65,21 @@ pub(super) fn edited(device: &Device) -> String {
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
+/// Returns the device with the given number or name. Without one, each rank on a host takes another device.
+fn one(wanted: Option<&str>) -> Result<FoundDevice> {
+    let Some(ranks) = compute::ranks().filter(|_| wanted.is_none()) else { return compute::select(wanted) };
+    let mut all = compute::list()?;
+    // A CPU beside GPUs would only slow them down.
+    let kind = all[0].info.kind;
+    all.retain(|found| found.info.kind == kind);
+    let nth = if ranks.size() > 1 { compute::local_rank() % all.len() } else { 0 };
+    Ok(all.swap_remove(nth))
+}
+
 pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = match &args.devices {
         Some(devices) => compute::select_several(devices)?,
-        None => vec![compute::select(args.one.device.as_deref())?],
+        None => vec![one(args.one.device.as_deref())?],
     };
     note_cache(&found);
     Ok(found)
@@ -76,7 +87,8 @@ pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
 
 /// Prints a note about a substitute cache folder if a device belongs to PoCL and PoCL's usual folder is not writable.
 pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
-    if let Some(note) = compute::cache_note().filter(|_| found.into_iter().any(|found| found.info.is_pocl()))
+    if let Some(note) = compute::cache_note()
+        .filter(|_| compute::launched_rank() == 0 && found.into_iter().any(|found| found.info.is_pocl()))
     {
         eprintln!("note: {note}");
     }
@@ -85,7 +97,7 @@ pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
 /// Opens the devices that the options select, with edited kernels if the options name a kernel folder.
 pub(super) fn open_several(args: &Simulation) -> Result<Devices> {
     let edits = edits(&args.kernels)?;
-    let devices = Devices::all(find(&args.device)?)?;
+    let devices = Devices::all(find(&args.device)?)?.with_ranks(compute::ranks());
     devices.set_edits(edits);
     Ok(devices)
 }

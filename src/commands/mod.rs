@@ -6,6 +6,7 @@ mod devices;
 mod launch;
 mod options;
 mod progress;
+mod ranks;
 mod render;
 mod report;
 mod run;
@@ -26,17 +27,33 @@ pub unsafe fn prepare() {
     unsafe { compute::prepare_cache() };
 }
 
+/// Returns whether this process is the only copy of the program, or the first of those that a launcher started.
+pub fn is_first_copy() -> bool {
+    compute::launched_rank() == 0
+}
+
 /// Runs the command given on the command line.
 ///
 /// # Errors
 /// Returns the error of the command; the caller prints it.
 pub fn call(cli: Cli) -> Result<ExitCode> {
-    match cli.command.unwrap_or(Command::View(cli.view)) {
+    compute::start_ranks()?;
+    let command = cli.command.unwrap_or(Command::View(cli.view));
+    match compute::ranks() {
+        Some(ranks) => ranks::call(ranks, command, dispatch),
+        None => dispatch(command),
+    }
+}
+
+fn dispatch(command: Command) -> Result<ExitCode> {
+    match command {
         Command::View(args) => view::call(args),
         Command::Run(args) => run::call(&args),
         Command::Render(args) => render::call(&args),
         Command::Bench(args) if args.tune => bench::tune::call(&args),
-        Command::Bench(args) if !args.devices.is_empty() => bench::scaling::call(&args),
+        Command::Bench(args) if !args.devices.is_empty() || compute::ranks().is_some() => {
+            bench::scaling::call(&args)
+        }
         Command::Bench(args) => bench::variants::call(&args),
         Command::Check(args) => check::call(&args),
         Command::Devices(args) => devices::call(&args),

@@ -40,7 +40,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         report: args.report.as_deref().map(OutputFile::create).transpose()?,
         devices: devices.clone(),
         config: begin.config.clone(),
-        engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?)),
+        engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?.with_ranks(compute::ranks()))),
         read_command_line,
         started,
     })?;

@@ -7,6 +7,7 @@ use ocl::core;
 
 use super::device::{Device, open_context};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
+use super::ranks::Ranks;
 use super::source::KernelEdits;
 use crate::base::{Result, invalid};
 
@@ -20,6 +21,10 @@ pub struct Devices {
     /// Indices of the open devices in the pool of available devices.
     chosen: Vec<usize>,
     open: Vec<Device>,
+    /// The other ranks of an MPI run, which have more devices.
+    ranks: Option<&'static Ranks>,
+    /// Number of ranks that compute together, starting with rank 0.
+    rank_count: usize,
 }
 
 impl Devices {
@@ -33,7 +38,7 @@ impl Devices {
         if found.is_empty() || found.len() < chosen.len() {
             return Err(invalid!("choose at least one device"));
         }
-        Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
+        Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool, ranks: None, rank_count: 1 })
     }
 
     /// Opens all devices in `found`. [`Devices::choose`] can later choose some of them.
@@ -55,24 +60,43 @@ impl Devices {
         let open: Option<Vec<Device>> =
             chosen.iter().map(|index| Some(self.open[opened(index)?].clone())).collect();
         let devices = match open {
-            Some(open) if !open.is_empty() => Self { pool: self.pool.clone(), chosen: chosen.to_vec(), open },
+            Some(open) if !open.is_empty() => Self { chosen: chosen.to_vec(), open, ..self.clone() },
             _ => Self::open(self.pool.clone(), chosen)?,
         };
         devices.set_edits(self.edits());
-        Ok(devices)
+        Ok(Self { ranks: self.ranks, rank_count: self.rank_count, ..devices })
     }
 
     /// Reopens all open devices except the failed device whose key is `key`, because the failure may have broken a
-    /// context that they share. Returns `None` if no device would remain, or if no open device has this key.
+    /// context that they share. Returns `None` if no device would remain, if no open device has this key,
+    /// or if other ranks of an MPI run take part.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let others = self.chosen.iter().zip(&self.open).filter(|(_, device)| device.key() != key);
         let left: Vec<usize> = others.map(|(place, _)| *place).collect();
-        if left.is_empty() || left.len() == self.open.len() {
+        // Other ranks wait for the failed device in the middle of an exchange, so nobody can continue.
+        if self.ranks.is_some() || left.is_empty() || left.len() == self.open.len() {
             return Ok(None);
         }
         let devices = Self::open(self.pool.clone(), &left)?;
         devices.set_edits(self.edits());
         Ok(Some(devices))
+    }
+
+    /// Returns the devices, together with those of all ranks of an MPI run if `ranks` is not `None`.
+    #[must_use]
+    pub fn with_ranks(self, ranks: Option<&'static Ranks>) -> Self {
+        Self { ranks, rank_count: ranks.map_or(1, Ranks::size), ..self }
+    }
+
+    /// Returns the devices of this process, together with those of the first `count` ranks only.
+    #[must_use]
+    pub fn among_ranks(&self, count: usize) -> Self {
+        Self { rank_count: count, ..self.clone() }
+    }
+
+    /// Returns the ranks of the MPI run, and how many of them compute together; `None` if only this process computes.
+    pub fn ranks(&self) -> Option<(&'static Ranks, usize)> {
+        self.ranks.map(|ranks| (ranks, self.rank_count)).filter(|(_, count)| *count > 1)
     }
 
     /// Returns the edited kernel sources that replace built-in kernels on all devices.
@@ -107,7 +131,13 @@ impl Deref for Devices {
 
 impl From<Device> for Devices {
     fn from(device: Device) -> Self {
-        Self { pool: Arc::new([device.found()]), chosen: vec![0], open: vec![device] }
+        Self {
+            pool: Arc::new([device.found()]),
+            chosen: vec![0],
+            open: vec![device],
+            ranks: None,
+            rank_count: 1,
+        }
     }
 }
 

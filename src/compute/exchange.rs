@@ -3,6 +3,7 @@
 //! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Queues are in order, so
 //! kernels queued later run after the writes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::ops::Range;
 use std::slice;
@@ -14,6 +15,7 @@ use super::device::Device;
 use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pinned;
+use super::ranks::Ranks;
 use crate::base::{Memory, Result};
 
 /// A copy between a device's buffer and the staging memory on the host.
@@ -118,17 +120,36 @@ impl<'a> Exchange<'a> {
 /// The devices, and the staging memory on the host through which they exchange data.
 #[derive(Debug)]
 pub struct Staging {
+    /// Rank of the process that has each device; `None` if this process has all devices.
+    owners: Option<(&'static Ranks, Vec<usize>)>,
+    /// Index of the first device of this process.
+    first: usize,
     /// Two memory areas, used alternately: devices may still read one while the next exchange fills the other. After
     /// all reads of an exchange, the writes of the previous exchange have ended too, because queues are in order.
     areas: [Memory<u8>; 2],
     turn: usize,
+    /// The devices of this process.
     devices: Vec<Device>,
 }
 
 impl Staging {
     /// Creates empty staging memory for exchanges among `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
-        Self { areas: [Memory::default(), Memory::default()], turn: 0, devices }
+        Self { owners: None, first: 0, areas: [Memory::default(), Memory::default()], turn: 0, devices }
+    }
+
+    /// Creates empty staging memory for exchanges among the devices of several ranks. `owners` has the rank of each
+    /// device, in ascending order, and `devices` are those of this rank.
+    pub fn among(ranks: &'static Ranks, owners: Vec<usize>, devices: Vec<Device>) -> Self {
+        let first = owners.partition_point(|owner| *owner < ranks.rank());
+        let mut staging = Self::new(devices);
+        (staging.owners, staging.first) = (Some((ranks, owners)), first);
+        staging
+    }
+
+    /// Returns the device with the index `device`, or `None` if another rank has it.
+    fn local(&self, device: usize) -> Option<&Device> {
+        self.devices.get(device.wrapping_sub(self.first))
     }
 
     /// Runs an exchange: queues all reads, waits for them to end, and queues all writes.
@@ -156,23 +177,50 @@ impl Staging {
             unsafe { area.add(copy.host) }
         };
         for read in exchange.reads.iter().filter(|read| read.len() > 0) {
+            let Some(device) = self.local(read.device) else { continue };
             // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
             // ranges, and nothing else uses the area until all reads have ended.
-            unsafe { transfer(&self.devices[read.device], read, host(read), Call::Read) }?;
+            unsafe { transfer(device, read, host(read), Call::Read) }?;
         }
-        let participants =
-            self.devices.iter().zip(&exchange.participates).filter(|(_, takes_part)| **takes_part);
+        let takes_part = exchange.participates.iter().skip(self.first);
+        let participants = self.devices.iter().zip(takes_part).filter(|(_, takes_part)| **takes_part);
         let ends =
             participants.map(|(device, _)| Ok((device, device.submit()?))).collect::<Result<Vec<_>>>()?;
         // Begins all waits before the first wait blocks. All waits end before an error is returned.
         let waits: Vec<_> = ends.into_iter().map(|(device, end)| (device, device.start_wait(&end))).collect();
         let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
+        self.swap(exchange, host)?;
         for write in exchange.writes.iter().filter(|write| write.len() > 0) {
+            let Some(device) = self.local(write.device) else { continue };
             // SAFETY: the area outlives the copy, and the next exchange uses the other area.
-            unsafe { transfer(&self.devices[write.device], write, host(write), Call::Write) }?;
+            unsafe { transfer(device, write, host(write), Call::Write) }?;
         }
         Ok(())
+    }
+
+    /// Sends what this rank has read to the ranks that write it, and receives what they read for this rank. All ranks
+    /// know the whole exchange, and so each pair of ranks handles its messages in the same order.
+    fn swap(&self, exchange: &Exchange, host: impl Fn(&Transfer) -> *mut u8) -> Result<()> {
+        let Some((ranks, owners)) = &self.owners else { return Ok(()) };
+        // The ranks that write each slot of the staging memory.
+        let mut writers: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for write in exchange.writes.iter().filter(|write| write.len() > 0) {
+            writers.entry(write.host).or_default().insert(owners[write.device]);
+        }
+        let (mut sends, mut receives) = (Vec::new(), Vec::new());
+        for read in exchange.reads.iter().filter(|read| read.len() > 0) {
+            let from = owners[read.device];
+            for &to in writers.get(&read.host).into_iter().flatten().filter(|to| **to != from) {
+                if from == ranks.rank() {
+                    sends.push((to, host(read).cast_const(), read.len()));
+                } else if to == ranks.rank() {
+                    receives.push((from, host(read), read.len()));
+                }
+            }
+        }
+        // SAFETY: the ranges of different reads are disjoint parts of the area, which outlives the call.
+        unsafe { ranks.swap(&sends, &receives) }
     }
 
     /// Waits for all copies, then frees the current area of host memory; leaks the area if a copy may still be running.

@@ -5,7 +5,9 @@ use std::fmt;
 use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer, DeviceType, PlatformInfo};
 
 /// Kind of processor. The variants are in order of preference.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
     /// A graphics processor.
@@ -28,7 +30,7 @@ impl fmt::Display for DeviceKind {
 }
 
 /// Properties of a device that can be read without opening it.
-#[derive(Debug, Default, Clone, serde::Serialize)]
+#[derive(Debug, Default, Clone, serde::Serialize, serde::Deserialize)]
 pub struct DeviceInfo {
     /// Number of the device, as printed by `gravitile devices` and accepted by `--device`.
     pub index: usize,

@@ -1,6 +1,7 @@
 //! Replaces the `auto` settings of a configuration with concrete values, and builds its simulation on devices.
 
 use super::config::Config;
+use super::ranks;
 use crate::base::{Result, State, invalid};
 use crate::compute::{DeviceInfo, DeviceKind, Devices};
 use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
@@ -113,7 +114,9 @@ pub(super) fn build(
     (state, extra): (&State, &Extra),
 ) -> Result<Box<dyn Simulation>> {
     let recipes = device_recipes(devices, config, resolved)?;
-    let mut simulation = directed(config, config.reverse)?.build_together(&recipes, state)?;
+    let mode = directed(config, config.reverse)?;
+    let team = ranks::team(devices, recipes, mode.as_ref(), state)?;
+    let mut simulation = mode.build_together(team, state)?;
     if !extra.is_empty() {
         simulation.resume(extra)?;
     }

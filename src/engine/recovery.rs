@@ -138,9 +138,11 @@ impl Engine {
         &self.checkpoint
     }
 
-    /// Saves the last checkpoint to a file if `error` is a device failure. Returns `error` with the file's path added.
+    /// Saves the last checkpoint to a file if a device or another rank failed with `error`. Returns `error` with the file's path added.
     pub fn crash_save(&self, error: Error) -> Error {
-        let Error::OpenCl { .. } = error else { return error };
+        if !matches!(error, Error::OpenCl { .. } | Error::Rank(_)) {
+            return error;
+        }
         let step = self.checkpoint.clock.step;
         let name = format!("gravitile-step-{step}");
         let elsewhere = || {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
-use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Remedy, Series, Sharing, Variant, Work};
+use super::{DeviceRecipe, Diagnostics, Limit, Order, Recipe, Remedy, Series, Sharing, Team, Variant, Work};
 use crate::base::look::Srgb;
 use crate::base::{
     Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, Palette,
@@ -224,11 +224,11 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Builds a simulation that starts from `state` on one or several devices. The devices compute each step together,
     /// each with its own recipe; [`Variant::together`] must allow the combination. Fails with the compiler's log if a
     /// kernel does not build. Also fails if a device cannot hold the state.
-    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>>;
+    fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>>;
 
     /// Builds a simulation that starts from `state` and runs on `device` with `recipe`.
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        self.build_together(&[DeviceRecipe { device: device.clone(), recipe }], state)
+        self.build_together(vec![DeviceRecipe { device: device.clone(), recipe }].into(), state)
     }
 
     /// Returns the time step, which is the simulated time that one step covers.
@@ -487,6 +487,11 @@ pub trait Simulation {
     /// Skips bodies with non-finite values, and does not change the state. Returns `None` if no burst has completed
     /// with the current parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
+
+    /// Does on this rank of an MPI run what rank 0 ordered. `lists` belong to the order. Fails outside of an MPI run.
+    fn obey(&mut self, _order: Order, _lists: &[Vec<u8>]) -> Result<()> {
+        Err(invalid!("this simulation obeys no orders"))
+    }
 
     /// Computes conserved quantities on the device and waits. The potential energy takes about as long as a step.
     fn diagnostics(&mut self) -> Result<Diagnostics>;

@@ -1,6 +1,6 @@
 //! Division of a simulation among several devices.
 
-use super::Recipe;
+use super::{Link, Recipe};
 use crate::compute::{Device, DeviceInfo};
 
 /// A device and its recipe, which is a kernel variant with settings.
@@ -10,6 +10,31 @@ pub struct DeviceRecipe {
     pub device: Device,
     /// The kernel variant and its settings for the device.
     pub recipe: Recipe,
+}
+
+/// The devices that compute a simulation together, each with its recipe. In an MPI run, other ranks have some of them.
+#[derive(Debug)]
+pub struct Team {
+    /// The devices of this process.
+    pub local: Vec<DeviceRecipe>,
+    /// The other ranks, or `None` if this process has all devices.
+    pub link: Option<Link>,
+}
+
+impl Team {
+    /// Returns the recipes of all devices, in order. In an MPI run, all devices have the same recipe.
+    pub(super) fn recipes(&self) -> Vec<Recipe> {
+        match &self.link {
+            Some(link) => vec![self.local[0].recipe; link.owners.len()],
+            None => self.local.iter().map(|own| own.recipe).collect(),
+        }
+    }
+}
+
+impl From<Vec<DeviceRecipe>> for Team {
+    fn from(local: Vec<DeviceRecipe>) -> Self {
+        Self { local, link: None }
+    }
 }
 
 /// Division of the work among the devices, as measured over the last burst.

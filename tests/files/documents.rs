@@ -16,7 +16,7 @@ use super::cli::{folder, gravitile};
 /// Maximum number of lines in the README.
 const MOST_README_LINES: usize = 130;
 /// Programs other than gravitile whose commands the documents show; the test does not run them.
-const OTHER_PROGRAMS: [&str; 3] = ["cmake", "export", "pocld"];
+const OTHER_PROGRAMS: [&str; 4] = ["cmake", "export", "pocld", "sbatch"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -43,7 +43,7 @@ fn commands(text: &str) -> Vec<String> {
     for line in text.lines() {
         if line.trim_start().starts_with("```") {
             is_shell = !is_shell && ["sh", "console"].contains(&line.trim_start().trim_start_matches('`'));
-        } else if is_shell {
+        } else if is_shell && !line.starts_with('#') {
             let line = line.split(" #").next().unwrap().trim();
             let (line, is_continued) =
                 line.strip_suffix('\\').map_or((line, false), |line| (line.trim_end(), true));
@@ -114,6 +114,12 @@ fn understand(command: &str) -> Result<Shown, String> {
                 }
                 _ => Ok(Shown::Checked),
             }
+        }
+        "mpirun" | "srun" => {
+            let at = arguments.iter().position(|word| word.ends_with("gravitile"));
+            let at = at.ok_or_else(|| format!("{program} starts another program"))?;
+            Cli::try_parse_from(&arguments[at..]).map_err(|error| error.to_string())?;
+            Ok(Shown::Checked)
         }
         "cp" | "mkdir" => Ok(Shown::Files([vec![program], arguments].concat())),
         other if OTHER_PROGRAMS.contains(&other) => Ok(Shown::Checked),
@@ -226,8 +232,12 @@ fn run_on_files(folder: &Path, words: &[String]) -> Option<String> {
 
 #[test]
 fn mistakes_in_commands_are_seen() {
-    let understood =
-        ["scripts/run --mode fluid", "A=1 B=2 gravitile run --steps 5", "cargo bench --bench peers"];
+    let understood = [
+        "scripts/run --mode fluid",
+        "A=1 B=2 gravitile run --steps 5",
+        "cargo bench --bench peers",
+        "mpirun -n 2 target/release/gravitile run",
+    ];
     for command in understood {
         understand(command).unwrap_or_else(|fault| panic!("{command}: {fault}"));
     }
@@ -238,6 +248,8 @@ fn mistakes_in_commands_are_seen() {
         "scripts/test --everything",
         "cargo bench --bench nobody",
         "curl example.org",
+        "mpirun -n 2 gravitile walk",
+        "mpirun -n 2 other",
     ] {
         assert!(understand(command).is_err(), "{command} is taken for right");
     }

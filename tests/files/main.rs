@@ -5,6 +5,7 @@ mod csv;
 mod documents;
 mod keeping;
 mod old_files;
+mod ranks;
 mod scenes;
 mod share;
 mod snapshots;

@@ -1,6 +1,8 @@
 //! Helpers for several tests.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+#[cfg(feature = "mpi")]
+pub(crate) mod mpi;
 pub(crate) mod oclgrind;
 pub(crate) mod odd;
 pub(crate) mod watched;

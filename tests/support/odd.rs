@@ -14,7 +14,7 @@ use gravitile::compute::{DeviceInfo, Lane, Pending};
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
-use gravitile::modes::{DeviceRecipe, Diagnostics, Extra, Mode, ModeInfo, Simulation, Variant};
+use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Simulation, Team, Variant};
 
 /// Blocks bursts of steps until the gate opens.
 #[derive(Clone, Default)]
@@ -100,8 +100,8 @@ impl Mode for Odd {
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant {
         self.gravity.auto_variant(device, count)
     }
-    fn build_together(&self, devices: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
-        let inner = self.gravity.build_together(devices, state)?;
+    fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>> {
+        let inner = self.gravity.build_together(team, state)?;
         Ok(Box::new(OddSimulation { inner, bursts: 0, odd: self.clone() }))
     }
     fn time_step(&self) -> f64 {

@@ -37,6 +37,8 @@ pub(crate) struct Display {
     folder: TempDir,
     /// Additional environment variables for the programs that are started.
     environment: Vec<(&'static str, &'static str)>,
+    /// Number of ranks on which programs start with `mpirun`; 1 to start them without it.
+    ranks: usize,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -58,12 +60,20 @@ impl Display {
         let answers = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
         connection.change_window_attributes(root, &answers).unwrap().check().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        Self { server, name, connection, root, folder, environment: Vec::new(), _alone: alone }
+        Self { server, name, connection, root, folder, environment: Vec::new(), ranks: 1, _alone: alone }
     }
 
     /// Sets an environment variable for all programs that are started.
     pub(crate) fn set(mut self, name: &'static str, value: &'static str) -> Self {
         self.environment.push((name, value));
+        self
+    }
+
+    /// Starts later programs with `mpirun` on several ranks, all of which get work.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn on_ranks(mut self, ranks: usize) -> Self {
+        self.ranks = ranks;
+        self.environment.extend(super::mpi::ENVIRONMENT);
         self
     }
 
@@ -93,7 +103,10 @@ impl Display {
 
     /// Starts `gravitile ARGS`. Arguments are separated by spaces.
     fn start(&self, args: &str) -> Child {
-        let mut command = self.command(PROGRAM);
+        let mut command = self.command(if self.ranks > 1 { "mpirun" } else { PROGRAM });
+        if self.ranks > 1 {
+            command.args(["-n", &self.ranks.to_string(), PROGRAM]);
+        }
         command.args(["--report", "report.json"]).args(args.split_whitespace());
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -192,6 +205,21 @@ impl Viewer<'_> {
     pub(crate) fn signal(&self, name: &str) {
         let id = self.process.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success(), "kill -s {name}");
+    }
+
+    /// Returns the id of the process, which is the launcher's if there are several ranks.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn id(&self) -> u32 {
+        self.process.as_ref().unwrap().id()
+    }
+
+    /// Waits until the program ends, and returns its exit code and what it wrote to stderr.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
+        let mut process = self.process.take().unwrap();
+        let status = until("the program ends", || process.try_wait().unwrap());
+        let output = process.wait_with_output().unwrap();
+        (status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
     /// Kills the program without warning, as the system does when it runs out of memory.

@@ -6,6 +6,8 @@ mod grab;
 mod kept;
 mod panel;
 mod picture;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod sharing;
 #[path = "../support/mod.rs"]
 mod support;

@@ -10,8 +10,8 @@ use super::variants::{VARIANTS, auto_variant};
 use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Remedy,
-    ScaleUnit, Simulation, Start, Variant, Work, checks, common_multiple, fleet, source,
+    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
+    ScaleUnit, Simulation, Start, Team, Variant, Work, checks, common_multiple, fleet, source,
 };
 use crate::scene;
 
@@ -78,11 +78,11 @@ impl Mode for Asteroids {
         Box::new(self.clone())
     }
 
-    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+    fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>> {
         let bodies = state.bodies()?;
-        let grain = device_recipes.iter().map(|own| own.recipe.bodies_per_group()).fold(1, common_multiple);
+        let grain = team.recipes().iter().map(Recipe::bodies_per_group).fold(1, common_multiple);
         let build = |own: &DeviceRecipe| AsteroidSimulation::new(own, self, bodies, grain);
-        Ok(fleet::together(device_recipes.iter().map(build).collect::<Result<_>>()?))
+        fleet::together(team.local.iter().map(build).collect::<Result<_>>()?, team.link)
     }
 
     fn time_step(&self) -> f64 {

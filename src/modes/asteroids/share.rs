@@ -49,15 +49,16 @@ impl SharedSimulation for AsteroidSimulation {
         if self.second.is_some() { 2 } else { 1 }
     }
 
-    /// Lets the first device choose the number of substeps for all devices, because devices may round differently.
-    fn agree(participants: &mut [&mut Self]) -> Result<()> {
-        if let Some((first, others)) = participants.split_first_mut()
-            && first.burst.substep == 0
-        {
-            first.begin_step()?;
-            others.iter_mut().for_each(|other| other.substeps = first.substeps);
+    /// Chooses the number of substeps for all devices, because devices may round differently.
+    fn decide(&mut self) -> Result<u32> {
+        if self.burst.substep == 0 {
+            self.begin_step()?;
         }
-        Ok(())
+        Ok(self.substeps)
+    }
+
+    fn follow(&mut self, substeps: u32) {
+        self.substeps = substeps;
     }
 
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>> {

@@ -3,7 +3,11 @@
 //! A step consists of passes, and a pass of stages. After each stage, the devices exchange data through the host.
 //! Shares follow measured speeds. A device that would only slow down the others gets no share. If a single device is
 //! fastest, it runs alone. Long bursts of steps are split because shares change only between bursts.
+//!
+//! In an MPI run, each rank has some of the devices. Rank 0 decides, and sends [`orders`] to the other ranks.
 
+mod assignment;
+pub(super) mod orders;
 mod search;
 mod shared;
 mod shares;
@@ -11,5 +15,6 @@ mod simulation;
 mod transfers;
 mod trials;
 
-pub(super) use self::shared::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
+pub(super) use self::assignment::{Assignment, Need};
+pub(super) use self::shared::{Cursor, Plan, SharedSimulation, Traffic};
 pub(super) use self::simulation::together;

@@ -2,21 +2,10 @@
 
 use std::ops::Range;
 
+use super::assignment::{Assignment, Need};
 use crate::base::Result;
 use crate::compute::Rows;
 use crate::modes::Simulation;
-
-/// The part of a pass over all bodies or grid cells that one device computes.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Assignment {
-    /// Indices of the units of work that the device computes.
-    pub work: Range<usize>,
-    /// Indices of the bodies or grid rows that the device updates. Only this device has their current data.
-    pub own: Range<usize>,
-    /// Position of the device among the `of` participating devices, starting at 0.
-    pub nth: usize,
-    pub of: usize,
-}
 
 /// Progress of the current stage of a pass over all bodies or grid cells.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +63,7 @@ pub(crate) enum Traffic<'a> {
 /// rows consists of stages, and devices exchange data after each stage. A device that runs alone computes all parts.
 pub(crate) trait SharedSimulation: Simulation {
     /// Simulation state that is kept on the host rather than in device buffers.
-    type HostState;
+    type HostState: serde::Serialize + serde::de::DeserializeOwned;
 
     /// Returns the simulation state that is not stored in buffers. May wait for the device.
     fn host_state(&mut self) -> Result<Self::HostState>;
@@ -94,10 +83,14 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
-    /// Lets the first device decide for all participating devices, for example on the number of substeps.
-    fn agree(_participants: &mut [&mut Self]) -> Result<()> {
-        Ok(())
+    /// Decides for all participating devices before a pass, for example on the number of substeps. Only the first
+    /// device decides.
+    fn decide(&mut self) -> Result<u32> {
+        Ok(0)
     }
+
+    /// Follows the decision of the first device.
+    fn follow(&mut self, _decision: u32) {}
 
     /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
@@ -144,7 +137,7 @@ pub(crate) trait SharedSimulation: Simulation {
         while self.remains() && !self.lane().is_full() {
             if !self.cursor().begun {
                 if self.cursor().stage == 0 {
-                    Self::agree(&mut [self])?;
+                    self.decide()?;
                 }
                 self.begin_stage(&whole)?;
             }
@@ -175,22 +168,12 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Combines the values that the devices recorded for each step of a burst. `goes_on` is true if the burst continues
-    /// the previous one, and `is_whole` if it is the entire requested burst.
-    fn sum_up(_participants: &mut [&mut Self], _goes_on: bool, _is_whole: bool) -> Result<()> {
-        Ok(())
+    /// Returns the values that this device recorded for each step of the burst. Waits for the device.
+    fn recorded(&mut self) -> Result<Vec<f32>> {
+        Ok(Vec::new())
     }
-}
 
-/// Purpose for which data is gathered from the devices. Each purpose also requires the data of those listed before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
-    /// To draw the bodies or the flow.
-    Picture,
-    /// To draw, and to sum quantities such as the energy.
-    Sums,
-    /// To save or continue the simulation.
-    State,
-    /// To compare the last step with the exact result, which requires the state before the step as well.
-    LastStep,
+    /// Combines the values that the devices recorded for each step of a burst, on the first device. There are none if a
+    /// device computed the whole requested burst alone. `goes_on` is true if the burst continues the previous one.
+    fn sum_up(&mut self, _records: &[Vec<f32>], _goes_on: bool) {}
 }

@@ -10,12 +10,19 @@ const TOLERANCE: f64 = 0.02;
 pub(super) struct Speeds {
     rates: Vec<f64>,
     measured: Vec<bool>,
+    /// Whether the first device always takes part, because rank 0 of an MPI run collects the results there.
+    has_fixed_first: bool,
 }
 
 impl Speeds {
     /// Creates speeds from estimates, until measurements replace them. Only the ratios of the estimates matter.
     pub(super) fn guess(rates: Vec<f64>) -> Self {
-        Self { measured: vec![false; rates.len()], rates }
+        Self { measured: vec![false; rates.len()], rates, has_fixed_first: false }
+    }
+
+    /// Returns the speeds, with the first device first in every [`Speeds::order`] if `has_fixed_first` is true.
+    pub(super) fn with_fixed_first(self, has_fixed_first: bool) -> Self {
+        Self { has_fixed_first, ..self }
     }
 
     /// Records that a device completed `units` units of work in `seconds` seconds.
@@ -35,10 +42,13 @@ impl Speeds {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// Returns the indices `devices`, sorted from the fastest to the slowest device.
+    /// Returns the indices `devices`, sorted from the fastest to the slowest device, except a fixed first device.
     pub(super) fn order(&self, devices: &[usize]) -> Vec<usize> {
         let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
+        if let Some(at) = order.iter().position(|&device| self.has_fixed_first && device == 0) {
+            order[..=at].rotate_right(1);
+        }
         order
     }
 

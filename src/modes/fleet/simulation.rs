@@ -2,12 +2,14 @@
 
 use std::time::Instant;
 
+use super::assignment::{Assignment, Need};
+use super::orders::{Link, Order, bits};
 use super::search::Search;
-use super::shared::{Assignment, Cursor, Need, Plan, SharedSimulation};
+use super::shared::{Cursor, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
-use crate::base::{Attractor, CellRequest, Cells, LightRequest, Points, Result, State, Stroke};
-use crate::compute::{Device, Lane, Pending, Staging};
+use crate::base::{Attractor, CellRequest, Cells, LightRequest, Points, Result, State, Stroke, invalid};
+use crate::compute::{Device, DeviceInfo, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
@@ -19,16 +21,32 @@ const BURST_SECONDS: f64 = 0.25;
 const LOOK_SECONDS: f64 = 0.1;
 
 /// Combines simulations of one state, one per device, into a single simulation.
-pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
-    match <[P; 1]>::try_from(parts) {
-        Ok([only]) => Box::new(only),
-        Err(parts) => Box::new(Fleet::new(parts)),
-    }
+///
+/// # Errors
+/// Returns an error if a device fails, or another rank of `link`.
+pub(crate) fn together<P: SharedSimulation + 'static>(
+    mut parts: Vec<P>,
+    link: Option<Link>,
+) -> Result<Box<dyn Simulation>> {
+    Ok(match parts.pop() {
+        Some(only) if parts.is_empty() && link.is_none() => Box::new(only),
+        last => {
+            parts.extend(last);
+            Box::new(Fleet::new(parts, link)?)
+        }
+    })
 }
 
 /// Simulations on several devices that act as a single simulation.
-pub(super) struct Fleet<P> {
+pub(super) struct Fleet<P: SharedSimulation> {
+    /// The simulations on the devices of this process.
     pub(super) parts: Vec<P>,
+    /// The other ranks of an MPI run. Rank 0 decides and sends orders; the others obey.
+    link: Option<Link>,
+    /// Index of this process's first device among all devices.
+    pub(super) first: usize,
+    /// Number of devices of all ranks.
+    pub(super) count: usize,
     pub(super) plan: Plan,
     pub(super) staging: Staging,
     speeds: Speeds,
@@ -84,20 +102,52 @@ fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<
 
 impl<P: SharedSimulation> Fleet<P> {
     /// Creates a fleet from simulations of one state, one per device.
-    fn new(mut parts: Vec<P>) -> Self {
+    fn new(mut parts: Vec<P>, link: Option<Link>) -> Result<Self> {
         let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
         let plan = parts[0].plan();
-        let guesses: Vec<f64> = parts.iter_mut().map(|part| part.lane().rate()).collect();
-        let (participants, trials): (Vec<usize>, _) = match Search::is_off() {
-            true => ((0..parts.len()).collect(), Trials::default()),
+        let mut guesses: Vec<f64> = parts.iter_mut().map(|part| part.lane().rate()).collect();
+        let mut members: Vec<Member> = devices.iter().map(|device| Member::new(&device.info)).collect();
+        let staging = match &link {
+            Some(link) => Staging::among(link.ranks, link.owners.clone(), devices),
+            None => Staging::new(devices),
+        };
+        let (first, count) =
+            link.as_ref().map_or((0, parts.len()), |link| (link.own().start, link.owners.len()));
+        if let Some(link) = &link {
+            let ranks = link.ranks;
+            if link.is_home() {
+                ranks.order(link.others(), &link.message)?;
+                members.iter_mut().for_each(|member| member.device.push_str(", rank 0"));
+                for rank in link.others() {
+                    guesses.extend(ranks.answer(rank)?);
+                    let named = |info: &DeviceInfo| Member {
+                        device: format!("{}, rank {rank}", info.name),
+                        ..Member::new(info)
+                    };
+                    members.extend(ranks.devices()[rank].iter().map(named));
+                }
+            } else {
+                ranks.reply(&guesses)?;
+                guesses.resize(count, 1.0);
+            }
+        }
+        // Slow devices of other ranks are found by the search, because rank 0 cannot time them while others compute.
+        let (participants, trials): (Vec<usize>, _) = match Search::is_off() || link.is_some() {
+            true => ((0..count).collect(), Trials::default()),
             false => Trials::of(&guesses),
         };
-        let speeds = Speeds::guess(guesses);
-        let members = devices.iter().map(|device| Member::new(&device.info)).collect();
+        let speeds = Speeds::guess(guesses).with_fixed_first(link.is_some());
         let search = Search::new(participants.clone());
         let (participants, assignments) = arranged(&plan, &speeds, participants);
-        Self {
-            staging: Staging::new(devices),
+        if let Some(link) = &link {
+            // Every rank starts with the complete state, so that nothing has to be sent.
+            link.tell(Order::Assign(participants.clone(), assignments.clone(), false), Vec::new())?;
+        }
+        Ok(Self {
+            staging,
+            link,
+            first,
+            count,
             plan,
             speeds,
             search,
@@ -116,23 +166,107 @@ impl<P: SharedSimulation> Fleet<P> {
             seconds: 0.0,
             sharing: Sharing { members, ..Sharing::default() },
             parts,
+        })
+    }
+
+    /// Returns the place in `parts` of a device, or `None` if another rank has it.
+    pub(super) fn place(&self, device: usize) -> Option<usize> {
+        device.checked_sub(self.first).filter(|place| *place < self.parts.len())
+    }
+
+    /// Sends an order to the other ranks of an MPI run, if this is rank 0.
+    pub(super) fn tell(&self, order: impl FnOnce() -> (Order, Vec<Vec<u8>>)) -> Result<()> {
+        self.link.as_ref().filter(|link| link.is_home()).map_or(Ok(()), |link| {
+            let (order, lists) = order();
+            link.tell(order, lists)
+        })
+    }
+
+    /// Returns the simulation on the first participating device of this process, or on its first device if none
+    /// participates. In the process that decides, its results represent the simulation as a whole.
+    pub(super) fn lead(&mut self) -> &mut P {
+        let place = self.participants.iter().find_map(|&device| self.place(device)).unwrap_or(0);
+        &mut self.parts[place]
+    }
+
+    /// Calls `act` on the simulation of each participating device of this process, in the order of their shares.
+    fn each(&mut self, mut act: impl FnMut(&mut P) -> Result<()>) -> Result<()> {
+        let places: Vec<usize> = self.participants.iter().filter_map(|&device| self.place(device)).collect();
+        places.into_iter().try_for_each(|place| act(&mut self.parts[place]))
+    }
+
+    /// Queues a whole stage on the devices of this process, as rank 0 ordered.
+    fn obey_stage(&mut self, decision: Option<u32>) -> Result<()> {
+        if let Some(decision) = decision {
+            self.each(|part| {
+                part.follow(decision);
+                Ok(())
+            })?;
+        }
+        self.begin_stage()?;
+        loop {
+            let mut all = true;
+            self.each(|part| {
+                all &= part.feed()?;
+                part.lane().submit()
+            })?;
+            if all {
+                return Ok(());
+            }
+            self.each(|part| part.lane().throttle())?;
         }
     }
 
-    /// Returns the simulation on the first participating device. Its results represent the simulation as a whole.
-    pub(super) fn lead(&mut self) -> &mut P {
-        &mut self.parts[self.participants[0]]
+    /// Begins the current stage on each participating device of this process.
+    fn begin_stage(&mut self) -> Result<()> {
+        let of = self.participants.clone().into_iter().zip(self.assignments.clone());
+        for (device, assignment) in of {
+            if let Some(place) = self.place(device) {
+                self.parts[place].begin_stage(&assignment)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Returns the simulations on the participating devices, in the order of their shares of the work.
-    fn participating(&mut self) -> Vec<&mut P> {
-        let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
-        self.participants.iter().filter_map(|&device| places[device].take()).collect()
+    /// Exchanges data after a stage, and moves on to the next stage.
+    fn end_stage(&mut self, stage: usize) -> Result<()> {
+        self.exchange(stage)?;
+        self.each(P::end_stage)
     }
 
-    /// Calls `act` on the simulation of each participating device, in the order of their shares of the work.
-    fn each(&mut self, mut act: impl FnMut(&mut P) -> Result<()>) -> Result<()> {
-        self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
+    /// Waits until the participating devices of this process have finished, and returns what they measured.
+    fn measured_here(&mut self, reads: bool) -> Result<Vec<Measured>> {
+        self.each(|part| part.lane().finish())?;
+        let mut all = Vec::new();
+        self.each(|part| {
+            let record = if reads { part.recorded()? } else { Vec::new() };
+            all.push(Measured { seconds: part.take_seconds(), rounds: part.rounds(), record });
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Returns what all participating devices measured in the burst, in the order of `participants`.
+    fn measured(&mut self, reads: bool) -> Result<Vec<Measured>> {
+        let is_alone = self.participants.len() == 1;
+        if !is_alone {
+            self.tell(|| (Order::Measure(reads), Vec::new()))?;
+        }
+        let mut here = self.measured_here(reads)?.into_iter();
+        let Some(link) = self.link.as_ref().filter(|_| !is_alone) else { return Ok(here.collect()) };
+        let mut answers = vec![Vec::new().into_iter()];
+        for rank in link.others() {
+            answers.push(link.ranks.answer(rank)?.into_iter());
+        }
+        let of = |&device: &usize| match link.owners[device] {
+            0 => here.next(),
+            rank => Measured::read(&mut answers[rank]),
+        };
+        let all: Vec<Measured> = self.participants.iter().filter_map(of).collect();
+        match all.len() == self.participants.len() {
+            true => Ok(all),
+            false => Err(invalid!("a rank sent no measurements")),
+        }
     }
 
     /// Divides the work among `participants` in proportion to their speeds, and sends them the data they lack.
@@ -140,11 +274,20 @@ impl<P: SharedSimulation> Fleet<P> {
         let (participants, assignments) = arranged(&self.plan, &self.speeds, participants);
         let owned =
             |of: &[Assignment]| of.iter().map(|assignment| assignment.own.clone()).collect::<Vec<_>>();
-        if participants != self.participants || owned(&assignments) != owned(&self.assignments) {
+        let spreads = participants != self.participants || owned(&assignments) != owned(&self.assignments);
+        self.tell(|| (Order::Assign(participants.clone(), assignments.clone(), spreads), Vec::new()))?;
+        if spreads {
             self.spread(&participants, &assignments)?;
+            if self.link.is_some() {
+                let text = serde_json::to_string(&self.lead().host_state()?);
+                let text = text.map_err(|error| invalid!("{error}"))?;
+                self.tell(|| (Order::Adopt(text), Vec::new()))?;
+            }
             for &device in &participants {
-                let host_state = self.lead().host_state()?;
-                self.parts[device].adopt(host_state);
+                if let Some(place) = self.place(device) {
+                    let host_state = self.lead().host_state()?;
+                    self.parts[place].adopt(host_state);
+                }
             }
         }
         (self.participants, self.assignments) = (participants, assignments);
@@ -167,9 +310,20 @@ impl<P: SharedSimulation> Fleet<P> {
         let most = (most as u32).max(1).div_ceil(self.plan.cut).saturating_mul(self.plan.cut);
         let steps = self.left.min(most);
         self.left -= steps;
-        self.participating().into_iter().for_each(|part| part.start(steps));
-        self.gathered = None;
+        if self.participants.len() > 1 {
+            self.tell(|| (Order::Start(steps), Vec::new()))?;
+        }
+        self.start_parts(steps)?;
         Ok(Burst { steps, start: Instant::now() })
+    }
+
+    /// Begins a burst of steps on the participating devices of this process.
+    fn start_parts(&mut self, steps: u32) -> Result<()> {
+        self.gathered = None;
+        self.each(|part| {
+            part.start(steps);
+            Ok(())
+        })
     }
 
     /// Queues work for all participating devices. Returns whether the current burst of steps has ended.
@@ -185,8 +339,8 @@ impl<P: SharedSimulation> Fleet<P> {
             return Ok(false);
         }
         let stage = self.lead().cursor().stage;
-        self.exchange(stage)?;
-        self.each(P::end_stage)?;
+        self.tell(|| (Order::Exchange(stage), Vec::new()))?;
+        self.end_stage(stage)?;
         Ok(!self.lead().remains())
     }
 
@@ -194,12 +348,15 @@ impl<P: SharedSimulation> Fleet<P> {
     fn feed_stage(&mut self) -> Result<bool> {
         let Cursor { stage, begun, .. } = *self.lead().cursor();
         if !begun {
-            if stage == 0 {
-                P::agree(&mut self.participating())?;
+            let decision = if stage == 0 { Some(self.lead().decide()?) } else { None };
+            self.tell(|| (Order::Stage(decision), Vec::new()))?;
+            if let Some(decision) = decision {
+                self.each(|part| {
+                    part.follow(decision);
+                    Ok(())
+                })?;
             }
-            for (&device, assignment) in self.participants.iter().zip(&self.assignments) {
-                self.parts[device].begin_stage(assignment)?;
-            }
+            self.begin_stage()?;
         }
         let mut all = true;
         self.each(|part| {
@@ -217,18 +374,24 @@ impl<P: SharedSimulation> Fleet<P> {
         }
         let is_alone = self.participants.len() == 1;
         let (goes_on, is_whole) = (self.left + burst.steps < self.requested, burst.steps == self.requested);
-        P::sum_up(&mut self.participating(), goes_on, is_whole)?;
-        let (rounds, steps) = (self.rounds_of_burst(), f64::from(burst.steps));
-        self.rounds += rounds * steps;
+        let (steps, reads) = (f64::from(burst.steps), !(is_alone && is_whole));
         if is_alone && self.search.is_settled() {
+            let record = if reads { vec![self.lead().recorded()?] } else { Vec::new() };
+            self.lead().sum_up(&record, goes_on);
+            self.rounds += self.lead().rounds() * steps;
             self.measure_alone(steps);
             return Ok(());
         }
-        self.each(|part| part.lane().finish())?;
+        let mut measured = self.measured(reads)?;
+        let records: Vec<_> =
+            measured.iter_mut().filter(|_| reads).map(|one| std::mem::take(&mut one.record)).collect();
+        self.lead().sum_up(&records, goes_on);
+        let rounds = self.rounds_of_burst(&measured);
+        self.rounds += rounds * steps;
         let all = burst.start.elapsed().as_secs_f64();
         self.seconds += all;
         self.step_seconds = all / steps;
-        self.measure(steps, rounds);
+        self.measure(&measured, steps, rounds);
         // Compares speeds by rounds, because the number of rounds in a step may change between bursts.
         let round = self.step_seconds / rounds;
         let possible = self.plan.units as f64 / self.speeds.together(&self.participants);
@@ -245,14 +408,13 @@ impl<P: SharedSimulation> Fleet<P> {
     }
 
     /// Returns the work done per step in the last burst, from what each device did in its share.
-    fn rounds_of_burst(&self) -> f64 {
-        if let [only] = self.participants[..] {
-            return self.parts[only].rounds();
+    fn rounds_of_burst(&self, measured: &[Measured]) -> f64 {
+        if let [only] = measured {
+            return only.rounds;
         }
-        let weighted = |(device, assignment): (&usize, &Assignment)| {
-            self.parts[*device].rounds() * assignment.work.len() as f64
-        };
-        let sum: f64 = self.participants.iter().zip(&self.assignments).map(weighted).sum();
+        let weighted =
+            |(one, assignment): (&Measured, &Assignment)| one.rounds * assignment.work.len() as f64;
+        let sum: f64 = measured.iter().zip(&self.assignments).map(weighted).sum();
         sum / self.plan.units as f64
     }
 
@@ -271,12 +433,12 @@ impl<P: SharedSimulation> Fleet<P> {
     }
 
     /// Records how long each participating device took to compute its share of a completed burst of `steps` steps.
-    fn measure(&mut self, steps: f64, rounds: f64) {
+    fn measure(&mut self, measured: &[Measured], steps: f64, rounds: f64) {
         let is_alone = self.participants.len() == 1;
         let mut slowest = 0.0f64;
         self.sharing.members.iter_mut().for_each(|member| (member.share, member.step_ms) = (0.0, 0.0));
         for (nth, &device) in self.participants.iter().enumerate() {
-            let seconds = self.parts[device].take_seconds() / steps;
+            let seconds = measured[nth].seconds / steps;
             let units = if is_alone { self.plan.units } else { self.assignments[nth].work.len() };
             self.speeds.note(device, units, seconds / rounds);
             slowest = slowest.max(seconds);
@@ -292,6 +454,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
         // Discards gathered data, because the picture depends on the parameters.
         self.gathered = None;
+        self.tell(|| (Order::Set(bits(mode.boxed().as_mut())), Vec::new()))?;
         self.parts.iter_mut().try_for_each(|part| part.set(mode))
     }
 
@@ -328,7 +491,9 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     fn progress(&self) -> f32 {
         let under_way = self.burst.as_ref().map_or(0, |burst| burst.steps);
         let done = (self.requested - self.left - under_way) as f32;
-        let progress = self.parts[self.participants[0]].progress();
+        // The first participant is in this process, because only the process that decides is asked.
+        let place = self.place(self.participants[0]).unwrap_or(0);
+        let progress = self.parts[place].progress();
         (done + under_way as f32 * progress) / self.requested.max(1) as f32
     }
 
@@ -364,6 +529,12 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn resume(&mut self, extra: &Extra) -> Result<()> {
+        self.tell(|| {
+            let bytes =
+                |(name, list): (&String, &Vec<f32>)| (name.clone(), bytemuck::cast_slice(list).to_vec());
+            let (names, lists) = extra.iter().map(bytes).unzip();
+            (Order::Resume(names), lists)
+        })?;
         self.parts.iter_mut().try_for_each(|part| part.resume(extra))
     }
 
@@ -385,6 +556,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
     fn paint(&mut self, stroke: &Stroke) -> Result<()> {
         self.gathered = None;
+        self.tell(|| (Order::Paint(*stroke), Vec::new()))?;
         self.parts.iter_mut().try_for_each(|part| part.paint(stroke))
     }
 
@@ -397,6 +569,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     /// positions and masses of all bodies, and so computes the same recoil as the others.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
+        self.tell(|| (Order::Attract(*attractor, time), Vec::new()))?;
         self.each(|part| part.attract(attractor, time))
     }
 
@@ -413,5 +586,69 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
     fn sharing(&self) -> Option<&Sharing> {
         Some(&self.sharing)
+    }
+
+    fn obey(&mut self, order: Order, lists: &[Vec<u8>]) -> Result<()> {
+        match order {
+            Order::Resume(names) => {
+                let lists = lists.iter().map(|list| bytemuck::pod_collect_to_vec(list));
+                self.resume(&names.into_iter().zip(lists).collect())
+            }
+            Order::Paint(stroke) => self.paint(&stroke),
+            Order::Attract(attractor, time) => self.attract(&attractor, time),
+            Order::Assign(participants, assignments, spreads) => {
+                if spreads {
+                    self.spread(&participants, &assignments)?;
+                }
+                (self.participants, self.assignments) = (participants, assignments);
+                Ok(())
+            }
+            Order::Adopt(text) => self.each(|part| {
+                let host_state = serde_json::from_str(&text).map_err(|error| invalid!("{error}"))?;
+                part.adopt(host_state);
+                Ok(())
+            }),
+            Order::Start(steps) => self.start_parts(steps),
+            Order::Stage(decision) => self.obey_stage(decision),
+            Order::Exchange(stage) => self.end_stage(stage),
+            Order::Measure(reads) => {
+                let measured = self.measured_here(reads)?;
+                let values: Vec<f64> = measured.iter().flat_map(Measured::to_list).collect();
+                self.link.as_ref().map_or(Ok(()), |link| link.ranks.reply(&values))
+            }
+            Order::Gather(need) => self.gather(need).map(drop),
+            Order::Build(_) | Order::Set(_) | Order::Drop | Order::Quit => {
+                Err(invalid!("an order came at the wrong time"))
+            }
+        }
+    }
+}
+
+impl<P: SharedSimulation> Drop for Fleet<P> {
+    fn drop(&mut self) {
+        // After a failure of another rank, nobody needs the order.
+        let _ = self.tell(|| (Order::Drop, Vec::new()));
+    }
+}
+
+/// What a device measured in a burst of steps.
+#[derive(Debug)]
+struct Measured {
+    seconds: f64,
+    rounds: f64,
+    /// Values recorded for each step, if they were asked for.
+    record: Vec<f32>,
+}
+
+impl Measured {
+    fn to_list(&self) -> Vec<f64> {
+        let head = [self.seconds, self.rounds, self.record.len() as f64];
+        head.into_iter().chain(self.record.iter().copied().map(f64::from)).collect()
+    }
+
+    fn read(values: &mut impl Iterator<Item = f64>) -> Option<Self> {
+        let (seconds, rounds, len) = (values.next()?, values.next()?, values.next()?);
+        let record = values.take(len as usize).map(|value| value as f32).collect();
+        Some(Self { seconds, rounds, record })
     }
 }

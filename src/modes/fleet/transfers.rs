@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::shared::{Assignment, Need, Plan, SharedSimulation, Traffic};
+use super::assignment::{Assignment, Need};
+use super::orders::Order;
+use super::shared::{Plan, SharedSimulation, Traffic};
 use super::simulation::Fleet;
 use crate::base::Result;
 use crate::compute::Exchange;
@@ -10,12 +12,13 @@ use crate::compute::Exchange;
 impl<P: SharedSimulation> Fleet<P> {
     /// Sends each device of `participants` the data that its new assignment needs and that it lacks.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
-        let Self { parts, participants: old, assignments, staging, plan, .. } = self;
+        let Self { parts, participants: old, assignments, staging, plan, first, count, .. } = self;
+        let part = |device: usize| stand_in(parts, *first, device);
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();
-        let mut exchange = Exchange::new(parts.len(), &members);
+        let mut exchange = Exchange::new(*count, &members);
         for (&to, assignment) in participants.iter().zip(new) {
             for (&from, before) in old.iter().zip(assignments.iter()).filter(|(from, _)| **from != to) {
-                let [sender, receiver] = [from, to].map(|device| &parts[device]);
+                let [sender, receiver] = [from, to].map(part);
                 if !old.contains(&to) {
                     for (field, into) in sender.shared().into_iter().zip(receiver.shared()) {
                         exchange.copy((from, field), (to, into), before.own.clone());
@@ -38,7 +41,9 @@ impl<P: SharedSimulation> Fleet<P> {
         staging.run(&exchange)?;
         drop(exchange);
         for device in members {
-            self.parts[device].lane().finish()?;
+            if let Some(place) = self.place(device) {
+                self.parts[place].lane().finish()?;
+            }
         }
         Ok(())
     }
@@ -46,13 +51,17 @@ impl<P: SharedSimulation> Fleet<P> {
     /// Sends the first participating device the data that `need` requires from the others. Returns its simulation.
     pub(super) fn gather(&mut self, need: Need) -> Result<&mut P> {
         if self.gathered < Some(need) && self.participants.len() > 1 {
-            let Self { parts, participants, assignments, staging, .. } = self;
+            self.tell(|| (Order::Gather(need), Vec::new()))?;
+            let Self { parts, participants, assignments, staging, first: start, count, .. } = self;
             for (&device, assignment) in participants.iter().zip(&*assignments) {
-                parts[device].show(need, &assignment.own)?;
+                if let Some(part) = parts.get_mut(device.wrapping_sub(*start)) {
+                    part.show(need, &assignment.own)?;
+                }
             }
-            let (first, mut exchange) = (participants[0], Exchange::new(parts.len(), participants));
+            let part = |device: usize| stand_in(parts, *start, device);
+            let (first, mut exchange) = (participants[0], Exchange::new(*count, participants));
             for (&from, assignment) in participants.iter().zip(&*assignments).skip(1) {
-                for (field, into) in parts[from].kept(need).into_iter().zip(parts[first].kept(need)) {
+                for (field, into) in part(from).kept(need).into_iter().zip(part(first).kept(need)) {
                     exchange.copy((from, field), (first, into), assignment.own.clone());
                 }
             }
@@ -64,9 +73,10 @@ impl<P: SharedSimulation> Fleet<P> {
 
     /// Exchanges data between the participating devices after a stage of a pass.
     pub(super) fn exchange(&mut self, stage: usize) -> Result<()> {
-        let Self { parts, participants, assignments, staging, plan, .. } = self;
-        let mut exchange = Exchange::new(parts.len(), participants);
-        let traffic: Vec<Traffic> = participants.iter().map(|&device| parts[device].traffic(stage)).collect();
+        let Self { parts, participants, assignments, staging, plan, first, count: devices, .. } = self;
+        let part = |device: usize| stand_in(parts, *first, device);
+        let mut exchange = Exchange::new(*devices, participants);
+        let traffic: Vec<Traffic> = participants.iter().map(|&device| part(device).traffic(stage)).collect();
         let count = participants.len();
         for (nth, assignment) in assignments.iter().enumerate() {
             let (own, device) = (&assignment.own, participants[nth]);
@@ -118,6 +128,12 @@ impl<P: SharedSimulation> Fleet<P> {
         }
         staging.run(&exchange)
     }
+}
+
+/// Returns the simulation on a device. If another rank has the device, returns the first simulation of this process,
+/// whose buffers have the same layout.
+fn stand_in<P>(parts: &[P], first: usize, device: usize) -> &P {
+    parts.get(device.wrapping_sub(first)).unwrap_or(&parts[0])
 }
 
 /// Returns the rows that a device needs in order to advance the rows `own`. In a grid, they include neighbouring rows.

@@ -1,7 +1,8 @@
 //! Trials of slow devices, such as a CPU beside GPUs. Each slow device computes a small part of a step twice while the
 //! other devices continue: first to build its kernels, then to be timed. If it is fast enough, it joins them.
 
-use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
+use super::assignment::Assignment;
+use super::shared::{Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::Result;
 

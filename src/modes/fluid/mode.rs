@@ -10,7 +10,7 @@ use crate::base::{Flow, Result, SPEEDS, State};
 use crate::compute::{Device, DeviceInfo};
 use crate::modes::{
     ColourScale, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, ScaleUnit, Series,
-    Simulation, Variant, Work, fleet,
+    Simulation, Team, Variant, Work, fleet,
 };
 use crate::scene;
 
@@ -57,18 +57,18 @@ impl Mode for Fluid {
     }
 
     /// Builds a simulation of the flow in `state`, with tracers added or removed to match the number in the parameters.
-    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+    fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();
         tracers.resize(self.tracers as usize, [-1.0; 2]);
         // All devices must take the same number of steps per launch.
-        let steps = device_recipes.iter().map(|own| steps_of_launch(&own.recipe)).min().unwrap_or(1);
+        let steps = team.recipes().iter().map(steps_of_launch).min().unwrap_or(1);
         let build = |DeviceRecipe { device, recipe }: &DeviceRecipe| {
             FluidSimulation::new(device, self, recipe.with_knob("steps", steps as u32), flow, &tracers)
         };
-        let mut parts = device_recipes.iter().map(build).collect::<Result<Vec<_>>>()?;
+        let mut parts = team.local.iter().map(build).collect::<Result<Vec<_>>>()?;
         FluidSimulation::agree_on_units(&mut parts, steps);
-        Ok(fleet::together(parts))
+        fleet::together(parts, team.link)
     }
 
     fn time_step(&self) -> f64 {

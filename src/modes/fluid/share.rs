@@ -31,15 +31,18 @@ impl FluidSimulation {
 
 /// Each kernel of a launch is a stage; moving the tracers takes two additional stages.
 impl SharedSimulation for FluidSimulation {
-    /// State kept on the host: the number of steps so far, and the mean speeds of the current burst.
-    type HostState = (u32, Option<Vec<f32>>);
+    /// State kept on the host: the number of steps so far, and the bits of the mean speeds of the current burst, which are
+    /// not finite in a flow that blew up.
+    type HostState = (u32, Option<Vec<u32>>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {
-        Ok((self.now, self.share.mean_speeds.clone()))
+        let bits = |speeds: &Vec<f32>| speeds.iter().map(|speed| speed.to_bits()).collect();
+        Ok((self.now, self.share.mean_speeds.as_ref().map(bits)))
     }
 
     fn adopt(&mut self, (now, mean_speeds): Self::HostState) {
-        (self.now, self.share.mean_speeds) = (now, mean_speeds);
+        let speeds = |bits: Vec<u32>| bits.into_iter().map(f32::from_bits).collect();
+        (self.now, self.share.mean_speeds) = (now, mean_speeds.map(speeds));
         (self.burst, self.stepped, self.share.has_all_fields) = (Burst::default(), false, false);
     }
 
@@ -153,23 +156,17 @@ impl SharedSimulation for FluidSimulation {
         if self.share.has_all_fields { self.update_field(own.clone()) } else { Ok(()) }
     }
 
-    fn sum_up(participants: &mut [&mut Self], goes_on: bool, is_whole: bool) -> Result<()> {
-        let mean_speeds = match participants {
-            // A single device keeps its own series of mean speeds.
-            [_] if is_whole => None,
-            _ => {
-                let series =
-                    participants.iter().map(|part| part.series[0].read()).collect::<Result<Vec<_>>>()?;
-                let sum = |nth: usize| series.iter().map(|series| series[nth]).sum::<f32>();
-                let sums = (0..series[0].len()).map(sum);
-                let before = participants[0].share.mean_speeds.take().filter(|_| goes_on).unwrap_or_default();
-                let all: Vec<f32> = before.into_iter().chain(sums).collect();
-                Some(all[all.len().saturating_sub(SERIES)..].to_vec())
-            }
-        };
-        if let Some(first) = participants.first_mut() {
-            first.share.mean_speeds = mean_speeds;
-        }
-        Ok(())
+    fn recorded(&mut self) -> Result<Vec<f32>> {
+        self.series[0].read()
+    }
+
+    fn sum_up(&mut self, records: &[Vec<f32>], goes_on: bool) {
+        // A device that computes a burst alone keeps its own series of mean speeds.
+        self.share.mean_speeds = records.first().map(|first| {
+            let sums = (0..first.len()).map(|nth| records.iter().map(|record| record[nth]).sum::<f32>());
+            let before = self.share.mean_speeds.take().filter(|_| goes_on).unwrap_or_default();
+            let all: Vec<f32> = before.into_iter().chain(sums).collect();
+            all[all.len().saturating_sub(SERIES)..].to_vec()
+        });
     }
 }

@@ -11,7 +11,7 @@ use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
     ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
-    ScaleUnit, Simulation, Variant, Work, checks, edits, fleet, source,
+    ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -94,13 +94,13 @@ impl Mode for Gravity {
         Box::new(self.clone())
     }
 
-    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
-        let recipes: Vec<_> = device_recipes.iter().map(|own| own.recipe).collect();
+    fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>> {
+        let recipes = team.recipes();
         let (params, recipes, bodies) = (self, &recipes[..], state.bodies()?);
         let build = |DeviceRecipe { device, recipe }: &DeviceRecipe| {
             GravitySimulation::new(&Setup { device, params, recipe: *recipe, recipes, bodies })
         };
-        Ok(fleet::together(device_recipes.iter().map(build).collect::<Result<_>>()?))
+        fleet::together(team.local.iter().map(build).collect::<Result<_>>()?, team.link)
     }
 
     fn time_step(&self) -> f64 {

@@ -46,7 +46,7 @@ pub(super) struct GravitySimulation {
 }
 
 /// Validity of the accelerations in device memory.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Known {
     /// Whether the acceleration buffer `a` is up to date with the current positions and parameters.
     pub a_is_current: bool,

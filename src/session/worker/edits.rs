@@ -54,10 +54,10 @@ impl Worker {
         self.publisher.is_stale = true;
     }
 
-    /// Reports to the user that an edit was refused. Returns `error` instead if a device failed.
+    /// Reports to the user that an edit was refused. Returns `error` instead if a device or another rank failed.
     fn refuse_unless_lost(&mut self, error: Error) -> Result<()> {
         match error {
-            Error::OpenCl { .. } => Err(error),
+            Error::OpenCl { .. } | Error::Rank(_) => Err(error),
             error => {
                 self.notifier.send(Notice::Refused(error));
                 Ok(())

@@ -19,8 +19,15 @@ const LONG_PATIENCE: Duration = Duration::from_secs(1200);
 
 /// Returns the command `gravitile ARGS` in `folder`, without a display for windows. Arguments are separated by spaces.
 pub(super) fn gravitile(folder: &Path, args: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gravitile"));
-    command.args(args.split_whitespace()).current_dir(folder).timeout(PATIENCE);
+    let mut command = isolated(env!("CARGO_BIN_EXE_gravitile"), folder);
+    command.args(args.split_whitespace());
+    command
+}
+
+/// Returns the command that starts `program` in `folder`, without a display for windows and without the user's settings.
+pub(super) fn isolated(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).timeout(PATIENCE);
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "COLUMNS", "GRAVITILE_LOG"] {
         command.env_remove(name);
     }
