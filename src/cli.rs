@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Check(Check),
     /// List the OpenCL devices
     Devices(Devices),
+    /// Print the completions for a shell
+    Completions(Completions),
+    /// Print the manual page
+    Man(Man),
 }
 
 /// The option that selects one device.
@@ -328,4 +332,19 @@ pub(crate) struct Devices {
     /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `gravitile completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Shell that reads the completions
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Options of `gravitile man`.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Write the manual pages of all commands to this folder, as gravitile.1, gravitile-run.1 and so on
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
 }

@@ -6,7 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use winit::event_loop::EventLoopBuilder;
+use winit::platform::wayland::WindowAttributesExtWayland;
 use winit::platform::x11::EventLoopBuilderExtX11;
+use winit::window::WindowAttributes;
 
 /// Chooses X11 if the environment names both X11 and Wayland but no Wayland compositor answers. By default, `winit`
 /// chooses Wayland whenever WAYLAND_DISPLAY is set, and does not fall back to X11.
@@ -15,6 +17,13 @@ pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
         tracing::info!("no Wayland compositor answers at WAYLAND_DISPLAY; the window opens on X11");
         builder.with_x11();
     }
+}
+
+/// Names the window after the desktop entry `gravitile.desktop`, so that desktops show the icon of the entry.
+pub(super) fn name(attributes: WindowAttributes) -> WindowAttributes {
+    let name = env!("CARGO_PKG_NAME");
+    // `winit` keeps one name for X11 and Wayland.
+    WindowAttributesExtWayland::with_name(attributes, name, name)
 }
 
 fn takes_x11(variable: impl Fn(&str) -> Option<OsString>) -> bool {

@@ -18,7 +18,7 @@ use raw_window_handle::{HasWindowHandle, RawWindowHandle};
 use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
-use winit::window::Fullscreen;
+use winit::window::{Fullscreen, Icon};
 
 use super::gui::{Gui, pixels};
 use crate::base::{Error, Result};
@@ -49,8 +49,11 @@ impl Window {
     pub(super) fn new(event_loop: &ActiveEventLoop, (width, height): (u32, u32)) -> Result<Self> {
         let attributes = winit::window::Window::default_attributes()
             .with_title("gravitile")
+            .with_window_icon(icon())
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(320, 240));
+        #[cfg(all(unix, not(target_vendor = "apple")))]
+        let attributes = super::display::name(attributes);
         // Under X11, GLX is tried first, because a remote or virtual display often offers only GLX.
         let (window, config) = DisplayBuilder::new()
             .with_preference(ApiPreference::FallbackEgl)
@@ -228,6 +231,14 @@ impl Window {
         stats.draw_ms = work.as_secs_f64() * 1e3;
         outcome
     }
+}
+
+/// Returns the icon of the window. Wayland shows the icon of the desktop entry instead.
+fn icon() -> Option<Icon> {
+    let file = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/icons/64.png"));
+    let picture = image::load_from_memory(file).ok()?.into_rgba8();
+    let (width, height) = picture.dimensions();
+    Icon::from_rgba(picture.into_raw(), width, height).ok()
 }
 
 /// Chooses the OpenGL config with the fewest samples: bodies and the panel have soft edges and need no multisampling.

@@ -2,8 +2,10 @@
 
 mod bench;
 pub mod check;
+mod completions;
 mod devices;
 mod launch;
+mod man;
 mod options;
 mod progress;
 mod ranks;
@@ -57,5 +59,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Bench(args) => bench::variants::call(&args),
         Command::Check(args) => check::call(&args),
         Command::Devices(args) => devices::call(&args),
+        Command::Completions(args) => completions::call(&args),
+        Command::Man(args) => man::call(&args),
     }
 }

@@ -90,6 +90,6 @@ fn devices(command: &Command) -> Option<DevicesArgs> {
             let is_scaling = !args.tune && args.plot.is_none() && args.resume.is_none();
             is_scaling.then(|| scaling::devices(args))
         }
-        Command::Check(_) | Command::Devices(_) => None,
+        Command::Check(_) | Command::Devices(_) | Command::Completions(_) | Command::Man(_) => None,
     }
 }

@@ -8,15 +8,18 @@ use glium::debug::DebugCallbackBehavior;
 use glium::framebuffer::SimpleFrameBuffer;
 use glium::texture::{MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
 use glium::{CapabilitiesSource, SwapBuffersError};
-use glutin::api::egl::context::PossiblyCurrentContext;
-use glutin::api::egl::device::Device;
-use glutin::api::egl::display::Display;
+#[cfg(target_vendor = "apple")]
+use glutin::api::cgl as api;
+#[cfg(not(target_vendor = "apple"))]
+use glutin::api::egl as api;
 use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
 use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
 use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 
+use self::api::context::PossiblyCurrentContext;
+use self::api::display::Display;
 use super::fill;
 use super::opengl::graphics;
 use crate::base::{Error, Result};
@@ -105,8 +108,20 @@ impl RawPicture {
     }
 }
 
-/// Creates an OpenGL context on the first device that works, and makes the context current on this thread.
+/// Creates an OpenGL context, and makes the context current on this thread.
+#[cfg(target_vendor = "apple")]
 fn open() -> Result<PossiblyCurrentContext> {
+    let display = raw_window_handle::AppKitDisplayHandle::new().into();
+    // SAFETY: the handle of an AppKit display contains no pointer.
+    unsafe { Display::new(display) }
+        .and_then(|display| open_display(&display))
+        .map_err(|reason| Error::Graphics(format!("cannot draw without a window: {reason}")))
+}
+
+/// Creates an OpenGL context on the first device that works, and makes the context current on this thread.
+#[cfg(not(target_vendor = "apple"))]
+fn open() -> Result<PossiblyCurrentContext> {
+    use glutin::api::egl::device::Device;
     const HELP: &str = "on Debian and Ubuntu, run `apt install libegl1 libgl1-mesa-dri`";
     let devices = Device::query_devices().map_err(|e| {
         Error::Graphics(format!("cannot draw without a window: EGL has no devices ({e}); {HELP}"))
@@ -115,7 +130,9 @@ fn open() -> Result<PossiblyCurrentContext> {
     devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
     let mut reasons = String::new();
     for device in &devices {
-        match open_device(device) {
+        // SAFETY: no raw display is passed.
+        let display = unsafe { Display::with_device(device, None) };
+        match display.and_then(|display| open_display(&display)) {
             Ok(context) => return Ok(context),
             Err(reason) => reasons += &format!("; {}: {reason}", device.name().unwrap_or("a device")),
         }
@@ -126,9 +143,7 @@ fn open() -> Result<PossiblyCurrentContext> {
     )))
 }
 
-fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext> {
-    // SAFETY: no raw display is passed.
-    let display = unsafe { Display::with_device(device, None) }?;
+fn open_display(display: &Display) -> glutin::error::Result<PossiblyCurrentContext> {
     let template = ConfigTemplateBuilder::new()
         .with_surface_type(ConfigSurfaceTypes::empty())
         .with_api(Api::OPENGL)

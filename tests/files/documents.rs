@@ -16,7 +16,7 @@ use super::cli::{folder, gravitile};
 /// Maximum number of lines in the README.
 const MOST_README_LINES: usize = 130;
 /// Programs other than gravitile whose commands the documents show; the test does not run them.
-const OTHER_PROGRAMS: [&str; 4] = ["cmake", "export", "pocld", "sbatch"];
+const OTHER_PROGRAMS: [&str; 7] = ["cmake", "export", "man", "pocld", "sbatch", "sudo", "tar"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -147,7 +147,7 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
     let name = arguments.first().map_or("", String::as_str).to_owned();
     let is_long = ["--devices", "--tune", "--kernels"].iter().any(|word| arguments.iter().any(|w| w == word));
     match name.as_str() {
-        "devices" => {}
+        "devices" | "completions" | "man" => {}
         _ if is_long => return None,
         "run" | "render" => {
             set(&mut arguments, "--bodies", "300", false);

@@ -4,6 +4,7 @@ mod film;
 mod refusals;
 mod results;
 mod resume;
+mod shells;
 
 use std::path::Path;
 use std::time::Duration;

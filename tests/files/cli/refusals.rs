@@ -39,6 +39,8 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run --steps -1", &["'-1'", "--steps", "0..="]),
     ("run LONG --seed one", &["'one'", "--seed"]),
     ("render LONG", &["--out"]),
+    ("completions dos", &["'dos'", "bash", "zsh", "fish"]),
+    ("man --out nowhere", &["cannot write nowhere"]),
     ("bench --plot x.jpg", &["--plot x.jpg", ".png or .csv"]),
     ("bench --plot speed", &["--plot speed", ".png or .csv"]),
     ("bench --plot nowhere/x.png", &["cannot write nowhere/x.png"]),
