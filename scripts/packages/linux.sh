@@ -43,7 +43,8 @@ build() {
     ln -sf "$(ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/{s/.* => //p;q}')" "$link/libOpenCL.so"
     rustup target add "$TARGET" 2>/dev/null || true
     env -u CARGO_ENCODED_RUSTFLAGS PATH="$PWD/$tools/bin:$PATH" RUSTFLAGS="-C target-cpu=x86-64 -L $PWD/$link" \
-        cargo zigbuild --release --locked --bin gravitile --target "$TARGET.$GLIBC"
+        cargo-zigbuild rustc --release --locked --bin gravitile --target "$TARGET.$GLIBC" -- \
+        -C link-arg=-Wl,--allow-shlib-undefined # the loader itself may need a newer glibc
 }
 
 # Writes the licences of the crates in the program: each distinct text once, under the names of the crates that have it.
