@@ -41,7 +41,6 @@ build() {
     # A folder with nothing but OpenCL's loader: in the system's folder, the linker would also find the system's glibc.
     mkdir -p "$link"
     ln -sf "$(ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/{s/.* => //p;q}')" "$link/libOpenCL.so"
-    rustup target add "$TARGET" 2>/dev/null || true
     env -u CARGO_ENCODED_RUSTFLAGS PATH="$PWD/$tools/bin:$PATH" RUSTFLAGS="-C target-cpu=x86-64 -L $PWD/$link" \
         cargo-zigbuild rustc --release --locked --bin gravitile --target "$TARGET.$GLIBC" -- \
         -C link-arg=-Wl,--allow-shlib-undefined # the loader itself may need a newer glibc
@@ -71,7 +70,7 @@ for text, names in texts.items():
 
 # share FOLDER: fills a folder `share` with everything but the program itself.
 share() {
-    local size shell doc=$1/doc/gravitile
+    local size doc=$1/doc/gravitile
     mkdir -p "$1" "$doc/docs" "$1/man/man1" "$1/bash-completion/completions" "$1/zsh/site-functions" "$1/fish/vendor_completions.d"
     cp -r assets/linux/share/. "$1"
     for size in 48 64 128 256; do

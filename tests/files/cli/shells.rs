@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
 use clap::{CommandFactory, ValueEnum};
 use clap_complete::Shell;
@@ -30,11 +29,12 @@ fn completions_of_every_shell_name_every_command() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn bash_completes_every_command() {
     let script = stdout(folder().path(), "completions bash")
         + "\nCOMP_WORDS=(gravitile '') COMP_CWORD=1 COMP_TYPE=9; _gravitile gravitile '' gravitile; echo \"${COMPREPLY[@]}\"";
-    let output = Command::new("bash").args(["--norc", "-c", &script]).output().unwrap();
+    let output = std::process::Command::new("bash").args(["--norc", "-c", &script]).output().unwrap();
     let offered = String::from_utf8(output.stdout).unwrap();
     let offered: BTreeSet<_> = offered.split_whitespace().map(str::to_owned).collect();
     assert!(commands().is_subset(&offered), "bash offers {offered:?}");
