@@ -19,9 +19,11 @@ use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
 use winit::window::Fullscreen;
+#[cfg(windows)]
+use winit::{platform::windows::IconExtWindows, window::Icon};
 
 use super::gui::{Gui, pixels};
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, advice};
 use crate::ui::WindowStats;
 use crate::view::{self, Viewport};
 
@@ -51,14 +53,15 @@ impl Window {
             .with_title("gravitile")
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(320, 240));
+        // `scripts/packages/windows` embeds the icon with the number 1.
+        #[cfg(windows)]
+        let attributes = attributes.with_window_icon(Icon::from_resource(1, None).ok());
         // Under X11, GLX is tried first, because a remote or virtual display often offers only GLX.
         let (window, config) = DisplayBuilder::new()
             .with_preference(ApiPreference::FallbackEgl)
             .with_window_attributes(Some(attributes))
             .build(event_loop, ConfigTemplateBuilder::new(), plainest)
-            .map_err(graphics(
-                "this display does not support OpenGL; install or update its graphics driver",
-            ))?;
+            .map_err(graphics(&format!("this display does not support OpenGL; {}", advice::OPENGL)))?;
         let window = window.ok_or_else(|| Error::Graphics("the system did not open a window".to_owned()))?;
         let (display, waits) = open_display(&window, &config)?;
         let is_software = view::is_software(&display);
@@ -248,9 +251,8 @@ fn open_display(
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(Some(handle));
     // SAFETY: the window outlives the context: [`Window`] owns both and drops the context first.
-    let context = unsafe { gl.create_context(config, &attributes) }.map_err(graphics(
-        "this display does not support OpenGL 3.3; install or update its graphics driver",
-    ))?;
+    let context = unsafe { gl.create_context(config, &attributes) }
+        .map_err(graphics(&format!("this display does not support OpenGL 3.3; {}", advice::OPENGL)))?;
     let (width, height) = window.inner_size().into();
     let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
@@ -266,7 +268,8 @@ fn open_display(
     };
     let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
     let display = glium::Display::new(context, surface)
-        .map_err(graphics("this version of OpenGL is too old; install or update the graphics driver"))?;
+        .map_err(graphics(&format!("this version of OpenGL is too old; {}", advice::OPENGL)))?;
+    view::check_version(&display)?;
     Ok((display, waits))
 }
 

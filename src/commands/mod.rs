@@ -2,6 +2,8 @@
 
 mod bench;
 pub mod check;
+#[cfg(windows)]
+pub mod desktop;
 mod devices;
 mod launch;
 mod options;
