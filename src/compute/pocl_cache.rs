@@ -2,7 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
+#[cfg(unix)]
+use std::fs;
+use std::fs::DirBuilder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
