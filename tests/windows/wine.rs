@@ -148,6 +148,9 @@ fn the_same_scene_gives_the_same_bodies_and_snapshots_continue_on_the_other_syst
         is_same(at, "all.csv", "back.csv");
     }
     let start = "run --scene cylinder --cells 4000 --seed 7";
+    for name in ["all", "there", "back"] {
+        fs::create_dir(at.join(name)).unwrap();
+    }
     run(linux(at), &format!("{start} --steps 30 --out all"));
     run(linux(at), &format!("{start} --steps 12 --save linux.gravitile"));
     run(windows(at), &format!("{start} --steps 12 --save windows.gravitile"));
@@ -279,8 +282,10 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
     assert_eq!(cmd("start PROGRAM --resume nothing.gravitile").0, Some(0));
     until("a message box is open", || search("^gravitile$").then_some(()));
     assert!(!search("gravitile.exe"), "a console window is open");
-    let key =
-        Command::new("xdotool").args(["search", "--name", "^gravitile$", "windowfocus", "key", "Return"]);
+    let mut key = Command::new("xdotool");
+    key.args(["search", "--name", "^gravitile$", "windowfocus", "key", "Return"])
+        .env("DISPLAY", display.name());
+    assert!(key.status().unwrap().success());
 }
 
 #[test]
