@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-use crate::support::window::{Display, PICTURE, spot, until};
+use crate::support::window::{Display, spot, until};
 
 /// Debian keeps this program out of PATH, and on PATH a script that asks for a 32-bit Wine.
 const WINE: &str = "/usr/lib/wine/wine64";
