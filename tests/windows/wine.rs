@@ -14,6 +14,8 @@ use crate::support::window::{Display, spot, until};
 
 /// Debian keeps this program out of PATH, and on PATH a script that asks for a 32-bit Wine.
 const WINE: &str = "/usr/lib/wine/wine64";
+/// Program that all programs under Wine share.
+const SERVER: &str = "/usr/lib/wine/wineserver64";
 /// Wine 8 lacks the DLL from which Rust's library takes random numbers. Wine 9 has it.
 const RANDOM: &str = "#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
@@ -87,11 +89,21 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Returns the program for Windows as a command in `folder`, without a display.
-fn windows(folder: &Path) -> Command {
+/// Opens a display for Wine. All programs under Wine must use the display of the first one, so earlier ones are ended.
+fn display() -> Display {
+    let display = Display::open();
+    // The server has ended already if nothing has used Wine for some seconds.
+    let _ = Command::new(SERVER).arg("-k").envs(wine_in(&PROGRAMS)).status();
+    display
+}
+
+/// Returns the program for Windows as a command in `folder`.
+fn windows(display: &Display, folder: &Path) -> Command {
     let mut command = Command::new(WINE);
     command.arg(PROGRAMS.join("gravitile.exe")).envs(wine_in(&PROGRAMS));
-    quiet(command, folder)
+    let mut command = quiet(command, folder);
+    command.env("DISPLAY", display.name());
+    command
 }
 
 /// Returns the program for Linux as a command in `folder`, without a display.
@@ -132,17 +144,17 @@ fn is_same(folder: &Path, a: &str, b: &str) {
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
 fn the_same_scene_gives_the_same_bodies_and_snapshots_continue_on_the_other_system() {
-    let folder = folder();
+    let (display, folder) = (display(), folder());
     let at = folder.path();
     for start in ["--mode gravity --bodies 600", "--scene galaxy --bodies 600", "--scene rings --bodies 500"]
     {
         let start = format!("run {start} --seed 7");
         run(linux(at), &format!("{start} --steps 30 --out all.csv"));
-        run(windows(at), &format!("{start} --steps 30 --out windows.csv"));
+        run(windows(&display, at), &format!("{start} --steps 30 --out windows.csv"));
         is_same(at, "all.csv", "windows.csv");
         run(linux(at), &format!("{start} --steps 12 --save linux.gravitile"));
-        run(windows(at), &format!("{start} --steps 12 --save windows.gravitile"));
-        run(windows(at), "run --resume linux.gravitile --steps 18 --out there.csv");
+        run(windows(&display, at), &format!("{start} --steps 12 --save windows.gravitile"));
+        run(windows(&display, at), "run --resume linux.gravitile --steps 18 --out there.csv");
         run(linux(at), "run --resume windows.gravitile --steps 18 --out back.csv");
         is_same(at, "all.csv", "there.csv");
         is_same(at, "all.csv", "back.csv");
@@ -153,8 +165,8 @@ fn the_same_scene_gives_the_same_bodies_and_snapshots_continue_on_the_other_syst
     }
     run(linux(at), &format!("{start} --steps 30 --out all"));
     run(linux(at), &format!("{start} --steps 12 --save linux.gravitile"));
-    run(windows(at), &format!("{start} --steps 12 --save windows.gravitile"));
-    run(windows(at), "run --resume linux.gravitile --steps 18 --out there");
+    run(windows(&display, at), &format!("{start} --steps 12 --save windows.gravitile"));
+    run(windows(&display, at), "run --resume linux.gravitile --steps 18 --out there");
     run(linux(at), "run --resume windows.gravitile --steps 18 --out back");
     for other in ["there", "back"] {
         is_same(at, "all/final_state.dat", &format!("{other}/final_state.dat"));
@@ -164,32 +176,28 @@ fn the_same_scene_gives_the_same_bodies_and_snapshots_continue_on_the_other_syst
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
 fn measuring_checking_and_drawing_work() {
-    let display = Display::open();
+    let display = display();
     let at = display.folder();
-    let devices: serde_json::Value = serde_json::from_str(&run(windows(at), "devices --json")).unwrap();
+    let devices: serde_json::Value =
+        serde_json::from_str(&run(windows(&display, at), "devices --json")).unwrap();
     let same: serde_json::Value = serde_json::from_str(&run(linux(at), "devices --json")).unwrap();
     assert_eq!(devices["devices"][0]["name"], same["devices"][0]["name"]);
-    assert!(run(windows(at), "devices").contains("→ 0  "), "the arrow is UTF-8 in a pipe");
-    run(windows(at), "check --mode gravity --variant naive,tiled");
+    assert!(run(windows(&display, at), "devices").contains("→ 0  "), "the arrow is UTF-8 in a pipe");
+    run(windows(&display, at), "check --mode gravity --variant naive,tiled");
     let bench = "bench --mode gravity --variant naive --bodies 256 --repeats 1 --seconds 0.01";
-    assert!(run(windows(at), bench).contains("naive"));
+    assert!(run(windows(&display, at), bench).contains("naive"));
 
-    let drawing = || {
-        let mut command = windows(at);
-        command.env("DISPLAY", display.name());
-        command
-    };
     let scene = "render --scene galaxy --bodies 500 --steps 5 --size 320x200";
-    run(drawing(), &format!("{scene} --out windows.png"));
+    run(windows(&display, at), &format!("{scene} --out windows.png"));
     run(linux(at), &format!("{scene} --out linux.png"));
     let [a, b] = ["windows.png", "linux.png"].map(|name| image::open(at.join(name)).unwrap().into_rgb8());
     let differ =
         a.pixels().zip(b.pixels()).filter(|(a, b)| (0..3).any(|k| a.0[k].abs_diff(b.0[k]) > 2)).count();
     assert!(differ < 64, "{differ} pixels differ");
     run(linux(at), "run --resume windows.png --steps 3");
-    run(windows(at), "run --resume linux.png --steps 3");
+    run(windows(&display, at), "run --resume linux.png --steps 3");
     for name in ["film.gif", "film-%04d.png", "film.mp4"] {
-        run(drawing(), &format!("{scene} --frames 3 --out {name}"));
+        run(windows(&display, at), &format!("{scene} --frames 3 --out {name}"));
     }
     assert_eq!(
         fs::read_to_string(at.join("film.mp4")).unwrap(),
@@ -197,22 +205,21 @@ fn measuring_checking_and_drawing_work() {
         "by ffmpeg.exe"
     );
     assert!(at.join("film-0003.png").is_file() && at.join("film.gif").is_file());
-    assert!(fail(windows(at), &format!("{scene} --out a.png")).contains("OpenGL"), "there is no display");
 }
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
 fn it_says_what_is_missing() {
-    let display = Display::open();
+    let display = display();
     let at = display.folder();
-    let mut command = windows(at);
+    let mut command = windows(&display, at);
     command.env("WINEDLLOVERRIDES", format!("{WITHOUT_OFFERS};opencl="));
     let message = fail(command, "run --steps 1");
     assert!(message.contains("OpenCL.dll") && message.contains("install the newest driver"), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
     for args in ["render --bodies 9 --steps 1 --out a.png", "--clean --bodies 9 --frames 1"] {
-        let mut command = windows(at);
-        command.env("DISPLAY", display.name()).env("MESA_GL_VERSION_OVERRIDE", "2.1");
+        let mut command = windows(&display, at);
+        command.env("MESA_GL_VERSION_OVERRIDE", "2.1");
         let message = fail(command, args);
         assert!(message.contains("OpenGL 3.3") && message.contains("install the newest driver"), "{message}");
     }
@@ -221,7 +228,7 @@ fn it_says_what_is_missing() {
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
 fn names_with_any_letters_long_paths_and_lines_of_windows_are_read() {
-    let folder = folder();
+    let (display, folder) = (display(), folder());
     let at = folder.path().join(ODD);
     fs::create_dir(&at).unwrap();
     let crlf = |text: &str| text.replace('\n', "\r\n");
@@ -229,21 +236,21 @@ fn names_with_any_letters_long_paths_and_lines_of_windows_are_read() {
     let scene = fs::read_to_string(assets.join("figure-eight.toml")).unwrap();
     fs::write(at.join("сцена.toml"), crlf(&scene)).unwrap();
     fs::write(at.join("тела.csv"), crlf("x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,1,0,0.01\n")).unwrap();
-    run(windows(&at), "run --scene сцена.toml --steps 10 --out 星.csv --save снимок.gravitile");
+    run(windows(&display, &at), "run --scene сцена.toml --steps 10 --out 星.csv --save снимок.gravitile");
     run(linux(&at), "run --scene figure-eight --steps 10 --out linux.csv");
     is_same(&at, "星.csv", "linux.csv");
-    run(windows(&at), "run --load тела.csv --steps 10 --out 星.csv");
+    run(windows(&display, &at), "run --load тела.csv --steps 10 --out 星.csv");
     run(linux(&at), "run --load тела.csv --steps 10 --out linux.csv");
     is_same(&at, "星.csv", "linux.csv");
     let whole = format!("Z:{}\\снимок.gravitile", at.display()).replace('/', "\\");
-    let mut command = windows(folder.path());
+    let mut command = windows(&display, folder.path());
     let status = command.args(["run", "--steps", "1", "--resume", &whole]).status().unwrap();
     assert!(status.success(), "{whole}");
 
     let long = (0..5).fold(folder.path().to_owned(), |path, _| path.join("f".repeat(80)));
     fs::create_dir_all(&long).unwrap();
     let name = format!("Z:{}\\long.csv", long.display()).replace('/', "\\");
-    let mut command = windows(folder.path());
+    let mut command = windows(&display, folder.path());
     let status = command.args(["run", "--bodies", "64", "--steps", "1", "--out", &name]).status().unwrap();
     assert!(status.success() && long.join("long.csv").is_file(), "{name}");
 }
@@ -251,7 +258,7 @@ fn names_with_any_letters_long_paths_and_lines_of_windows_are_read() {
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
 fn a_console_waits_and_the_desktop_gets_no_console() {
-    let display = Display::open();
+    let display = display();
     let at = display.folder();
     let cmd = |words: &str| {
         let mut command = Command::new(WINE);
@@ -259,7 +266,13 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
         let program = PROGRAMS.join("gravitile.exe");
         let program = format!("Z:{}", program.display()).replace('/', "\\");
         command.args(["cmd", "/c"]).args(words.split(' ').map(|word| word.replace("PROGRAM", &program)));
-        let output = quiet(command, at).env("DISPLAY", display.name()).output().unwrap();
+        let mut command = quiet(command, at);
+        command.env("DISPLAY", display.name());
+        if words.starts_with("start") {
+            // The started program keeps what it inherits, so a pipe would be open until the program ends.
+            return (command.stdout(Stdio::null()).status().unwrap().code(), String::new());
+        }
+        let output = command.output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let (code, text) = cmd("PROGRAM devices && echo done");
@@ -291,7 +304,7 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
 fn the_window_obeys_saves_and_continues() {
-    let mut display = Display::open().starting(&[WINE, PROGRAMS.join("gravitile.exe").to_str().unwrap()]);
+    let mut display = display().starting(&[WINE, PROGRAMS.join("gravitile.exe").to_str().unwrap()]);
     for (name, value) in wine_in(&PROGRAMS) {
         display = display.set(name, String::leak(value));
     }
