@@ -17,6 +17,8 @@ fn main() -> ExitCode {
         // SAFETY: no handler is installed, and no other thread runs yet.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
+    #[cfg(windows)]
+    let is_silent = !cli.prints() && commands::desktop::leave_console();
     // SAFETY: no other thread runs yet.
     unsafe { commands::prepare() };
     match commands::call(cli) {
@@ -25,6 +27,10 @@ fn main() -> ExitCode {
             // Without a connection, every copy that a launcher started comes here; one message is enough.
             if commands::is_first_copy() {
                 eprintln!("gravitile: {error}");
+                #[cfg(windows)]
+                if is_silent {
+                    commands::desktop::show_error(&error.to_string());
+                }
             }
             ExitCode::from(2)
         }

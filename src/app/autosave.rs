@@ -104,7 +104,8 @@ fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
 fn lock_file(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(io::Error::other("it is not a regular file")),
-        _ => File::create(path),
+        // Windows may refuse to truncate a file that another window has locked.
+        _ => File::options().write(true).create(true).truncate(false).open(path),
     }
 }
 

@@ -21,7 +21,7 @@ use winit::event_loop::ActiveEventLoop;
 use winit::window::{Fullscreen, Icon};
 
 use super::gui::{Gui, pixels};
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, advice};
 use crate::ui::WindowStats;
 use crate::view::{self, Viewport};
 
@@ -59,9 +59,7 @@ impl Window {
             .with_preference(ApiPreference::FallbackEgl)
             .with_window_attributes(Some(attributes))
             .build(event_loop, ConfigTemplateBuilder::new(), plainest)
-            .map_err(graphics(
-                "this display does not support OpenGL; install or update its graphics driver",
-            ))?;
+            .map_err(graphics(&format!("this display does not support OpenGL; {}", advice::OPENGL)))?;
         let window = window.ok_or_else(|| Error::Graphics("the system did not open a window".to_owned()))?;
         let (display, waits) = open_display(&window, &config)?;
         let is_software = view::is_software(&display);
@@ -233,7 +231,7 @@ impl Window {
     }
 }
 
-/// Returns the icon of the window. Wayland shows the icon of the desktop entry instead.
+/// Returns the icon of the window on X11 and Windows. Wayland shows the icon of the desktop entry instead.
 fn icon() -> Option<Icon> {
     let file = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/icons/64.png"));
     let picture = image::load_from_memory(file).ok()?.into_rgba8();
@@ -259,9 +257,8 @@ fn open_display(
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(Some(handle));
     // SAFETY: the window outlives the context: [`Window`] owns both and drops the context first.
-    let context = unsafe { gl.create_context(config, &attributes) }.map_err(graphics(
-        "this display does not support OpenGL 3.3; install or update its graphics driver",
-    ))?;
+    let context = unsafe { gl.create_context(config, &attributes) }
+        .map_err(graphics(&format!("this display does not support OpenGL 3.3; {}", advice::OPENGL)))?;
     let (width, height) = window.inner_size().into();
     let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
@@ -277,7 +274,8 @@ fn open_display(
     };
     let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
     let display = glium::Display::new(context, surface)
-        .map_err(graphics("this version of OpenGL is too old; install or update the graphics driver"))?;
+        .map_err(graphics(&format!("this version of OpenGL is too old; {}", advice::OPENGL)))?;
+    view::check_version(&display)?;
     Ok((display, waits))
 }
 

@@ -19,10 +19,7 @@ pub enum Error {
     #[error("{}", Plain(.0, SENTENCE))]
     Param(#[from] crate::base::params::SetError),
     /// There is no OpenCL device.
-    #[error(
-        "no OpenCL device was found{0}; install a driver for your GPU, or PoCL to compute on the CPU \
-         (on Debian and Ubuntu, run `apt install pocl-opencl-icd`)"
-    )]
+    #[error("no OpenCL device was found{0}; {advice}", advice = crate::base::advice::OPENCL)]
     NoDevice(String),
     /// A kernel did not compile.
     #[error("cannot compile the kernel {file} for {device}:\n{:#}", Plain(.log, LOG))]

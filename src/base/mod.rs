@@ -1,5 +1,6 @@
 //! Plain data and helpers for all other modules, without OpenCL, OpenGL or a window.
 
+pub(crate) mod advice;
 pub mod bodies;
 pub mod body_names;
 pub mod cells;

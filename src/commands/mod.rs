@@ -3,6 +3,8 @@
 mod bench;
 pub mod check;
 mod completions;
+#[cfg(windows)]
+pub mod desktop;
 mod devices;
 mod launch;
 mod man;

@@ -20,6 +20,8 @@ mod exchange;
 mod fault;
 mod found;
 mod lane;
+#[cfg(windows)]
+mod opencl_dll;
 mod pending;
 mod pinned;
 mod pocl_cache;

@@ -2,7 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
+#[cfg(unix)]
+use std::fs;
+use std::fs::DirBuilder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -63,6 +65,9 @@ fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
         return folder.into();
     }
     let filled = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if cfg!(windows) {
+        return filled("LOCALAPPDATA").or(filled("TEMP")).unwrap_or_default().join("pocl");
+    }
     match (filled("XDG_CACHE_HOME"), filled("HOME")) {
         (Some(cache), _) => cache.join("pocl/kcache"),
         (None, Some(home)) => home.join(".cache/pocl/kcache"),
@@ -113,6 +118,7 @@ fn private_folder(parent: &Path) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn pocls_folder_is_found_as_pocl_finds_it() {
         let with = |set: &'static [(&str, &str)]| {

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use ocl::core::{self, DeviceType, PlatformInfo};
 
 use super::found::{DeviceInfo, DeviceKind, FoundDevice, PART, is_pocl_name};
+#[cfg(windows)]
+use super::opencl_dll;
 use super::pocl_cache;
 use crate::base::{Error, Result, invalid};
 
@@ -17,6 +19,12 @@ pub fn list() -> Result<Vec<FoundDevice>> {
     // PoCL 3.1 reports no device to a thread that asks while another thread's query runs.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    #[cfg(windows)]
+    if !opencl_dll::is_installed() {
+        return Err(Error::NoDevice(
+            ": OpenCL.dll, which comes with the driver of a GPU, is missing".to_owned(),
+        ));
+    }
     // An ICD loader without platforms returns an error. The error is treated as an empty list.
     let platforms = if has_platform() { core::get_platform_ids().unwrap_or_default() } else { Vec::new() };
     let mut found: Vec<FoundDevice> = Vec::new();

@@ -13,6 +13,8 @@ mod field;
 mod fill;
 mod framing;
 mod grid;
+#[cfg(windows)]
+mod hidden_window;
 mod layer;
 mod light;
 mod occlusion;
@@ -25,6 +27,8 @@ mod renderer;
 mod spheres;
 mod stars;
 mod streaks;
+#[cfg(not(windows))]
+mod surfaceless;
 mod target;
 mod trails;
 
@@ -32,6 +36,6 @@ pub use self::camera::Camera;
 pub use self::framing::{Viewport, middle};
 pub use self::layer::Layer;
 pub use self::offscreen::{Canvas, RawPicture};
-pub use self::opengl::{BACKGROUND, is_software};
+pub use self::opengl::{BACKGROUND, check_version, is_software};
 pub use self::pick::Lookout;
 pub use self::renderer::View;

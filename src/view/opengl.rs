@@ -8,9 +8,11 @@ use glium::index::{NoIndices, PrimitiveType};
 use glium::program::ProgramCreationInput;
 use glium::uniforms::Uniforms;
 use glium::vertex::MultiVerticesSource;
-use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor as Factor, Program, Surface};
+use glium::{
+    Api, Blend, BlendingFunction, DrawParameters, LinearBlendingFactor as Factor, Program, Surface, Version,
+};
 
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, advice};
 
 /// Background colour in sRGB, from 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
@@ -21,6 +23,22 @@ const REFERENCE_HEIGHT: f32 = 800.0;
 /// Returns the factor that converts sizes at the reference height to sizes in a picture of `height` pixels.
 pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
+}
+
+/// Checks that OpenGL has at least version 3.3. A driver may give an older version than the program asks for.
+///
+/// # Errors
+/// Returns [`Error::Graphics`] if OpenGL is older.
+pub fn check_version(context: &Context) -> Result<()> {
+    match *context.get_opengl_version() {
+        Version(Api::Gl, major, minor) if (major, minor) >= (3, 3) => Ok(()),
+        _ => Err(Error::Graphics(format!(
+            "gravitile needs OpenGL 3.3, but this display ({}) supports only {}; {}",
+            context.get_opengl_renderer_string(),
+            context.get_opengl_version_string(),
+            advice::OPENGL
+        ))),
+    }
 }
 
 /// Returns whether OpenGL draws in software, judged by the renderer's name.

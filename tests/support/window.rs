@@ -37,6 +37,8 @@ pub(crate) struct Display {
     folder: TempDir,
     /// Additional environment variables for the programs that are started.
     environment: Vec<(&'static str, &'static str)>,
+    /// Words that start the program.
+    program: Vec<String>,
     /// Number of ranks on which programs start with `mpirun`; 1 to start them without it.
     ranks: usize,
     _alone: MutexGuard<'static, ()>,
@@ -60,12 +62,29 @@ impl Display {
         let answers = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
         connection.change_window_attributes(root, &answers).unwrap().check().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        Self { server, name, connection, root, folder, environment: Vec::new(), ranks: 1, _alone: alone }
+        let program = vec![PROGRAM.to_owned()];
+        Self {
+            server,
+            name,
+            connection,
+            root,
+            folder,
+            environment: Vec::new(),
+            program,
+            ranks: 1,
+            _alone: alone,
+        }
     }
 
     /// Sets an environment variable for all programs that are started.
     pub(crate) fn set(mut self, name: &'static str, value: &'static str) -> Self {
         self.environment.push((name, value));
+        self
+    }
+
+    /// Starts `words` instead of the program.
+    pub(crate) fn starting(mut self, words: &[&str]) -> Self {
+        self.program = words.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
@@ -103,10 +122,10 @@ impl Display {
 
     /// Starts `gravitile ARGS`. Arguments are separated by spaces.
     fn start(&self, args: &str) -> Child {
-        let mut command = self.command(if self.ranks > 1 { "mpirun" } else { PROGRAM });
-        if self.ranks > 1 {
-            command.args(["-n", &self.ranks.to_string(), PROGRAM]);
-        }
+        let launcher = ["mpirun", "-n", &self.ranks.to_string()].map(str::to_owned);
+        let words = [if self.ranks > 1 { &launcher[..] } else { &[] }, &self.program].concat();
+        let mut command = self.command(&words[0]);
+        command.args(&words[1..]);
         command.args(["--report", "report.json"]).args(args.split_whitespace());
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

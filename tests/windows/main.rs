@@ -14,3 +14,4 @@ mod support;
 mod view;
 mod walk;
 mod window;
+mod wine;

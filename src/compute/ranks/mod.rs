@@ -23,14 +23,15 @@ const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PR
 /// Environment variables in which launchers tell the number of the process among those of its host.
 const LOCAL_VARIABLES: [&str; 4] =
     ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"];
-/// Maximum size of one message, in bytes. Longer data are sent in several messages.
-const CHUNK: usize = 1 << 30;
+/// Maximum size of one message, in bytes. Longer data are sent in several messages. MPI libraries move a message only while
+/// the program asks whether it is done, so a message must be short enough to arrive before the waiting program sleeps.
+const CHUNK: usize = 1 << 20;
 /// Time for which a wait only yields to other threads. Afterwards it also sleeps, so that an idle rank costs no time.
 const EAGER: Duration = Duration::from_millis(2);
 /// Length of each sleep, as a part of the time waited so far, so that sleeping delays an answer by at most 2 %.
 const NAP_SHARE: u32 = 50;
 /// Maximum length of a sleep.
-const LONGEST_NAP: Duration = Duration::from_millis(1);
+const LONGEST_NAP: Duration = Duration::from_micros(200);
 
 /// Kind of a message between two ranks.
 #[derive(Debug, Clone, Copy)]

@@ -12,9 +12,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use image::{ImageFormat, RgbImage};
+#[cfg(windows)]
+use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use self::palette::Indexed;
-use crate::base::{Choice, Draft, Error, OutputFile, Result, choice, format, invalid};
+use crate::base::{Choice, Draft, Error, OutputFile, Result, advice, choice, format, invalid};
 
 /// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
@@ -74,11 +76,11 @@ impl Format {
     /// Returns the `ffmpeg` options for the best encoder of this format that the installed `ffmpeg` supports.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.name();
-        let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
+        let output = program().args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {
             invalid!(
-                "{name} needs the program ffmpeg, which does not start ({error}); on Debian and Ubuntu, \
-                 run `apt install ffmpeg`. GIF and PNG work without it"
+                "{name} needs the program ffmpeg, which does not start ({error}); {}. GIF and PNG work without it",
+                advice::FFMPEG
             )
         })?;
         let listed = String::from_utf8_lossy(&output.stdout);
@@ -280,6 +282,18 @@ impl Drop for Running {
     }
 }
 
+/// Returns a command that starts `ffmpeg`. Ctrl+C does not reach `ffmpeg`; this program ends it.
+fn program() -> Command {
+    let mut command = Command::new("ffmpeg");
+    // In a process group of its own, a program does not receive Ctrl+C.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    // With a hidden console of its own, a program opens no console window and does not receive Ctrl+C.
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NO_WINDOW);
+    command
+}
+
 fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) -> Result<Writer> {
     let codec = format.codec()?;
     // If ffmpeg ends before it has read all pictures, SIGPIPE must not end this program.
@@ -290,7 +304,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     }
     let start = |error: std::io::Error| invalid!("cannot start ffmpeg: {error}");
     let words = tempfile::tempfile().map_err(start)?;
-    let mut command = Command::new("ffmpeg");
+    let mut command = program();
     command.args(["-hide_banner", "-loglevel", "error", "-nostats", "-y"]);
     command.args(["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &format!("{width}x{height}")]);
     command.args(["-r", &rate.to_string(), "-i", "-", "-an"]);
@@ -303,9 +317,6 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     command.arg("-c:v").args(codec);
     let path = draft.lend(&mut command)?;
     command.args(["-f", &format.extension()]).arg(path);
-    // In a process group of its own, ffmpeg does not receive Ctrl+C; this program ends it.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.stdin(Stdio::piped());
     command.stderr(words.try_clone().map_err(start)?);
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })

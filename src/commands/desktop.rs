@@ -1,0 +1,44 @@
+//! Starting the program from the Windows desktop: without a console window, and with errors in a message box.
+//!
+//! The program belongs to the console subsystem, so that cmd and PowerShell wait for it and receive its output and exit code.
+//! For such a program, the desktop opens a console window, unless Windows obeys `consoleAllocationPolicy` in the program's
+//! manifest (`scripts/packages/windows`).
+
+use std::io::IsTerminal;
+use std::ptr;
+
+use windows_sys::Win32::System::Console::{
+    FreeConsole, GetConsoleProcessList, GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE,
+    SetStdHandle,
+};
+use windows_sys::Win32::UI::WindowsAndMessaging::{MB_ICONERROR, MB_OK, MessageBoxW};
+use windows_sys::w;
+
+/// Closes the console window if the desktop opened it for this program alone. Returns whether the program now has no
+/// place for its output.
+pub fn leave_console() -> bool {
+    let mut processes = [0; 2];
+    // SAFETY: the list has room for as many processes as the call is told. The other calls have no pointers to memory.
+    unsafe {
+        match GetConsoleProcessList(processes.as_mut_ptr(), processes.len() as u32) {
+            // No console: the output may still go to a file or a pipe.
+            0 => GetStdHandle(STD_ERROR_HANDLE).is_null(),
+            1 if std::io::stderr().is_terminal() => {
+                FreeConsole();
+                // The handles are closed now, and their numbers may be used again for other files.
+                for name in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+                    SetStdHandle(name, ptr::null_mut());
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Shows an error in a message box, and waits until it is closed.
+pub fn show_error(message: &str) {
+    let message: Vec<u16> = message.encode_utf16().chain([0]).collect();
+    // SAFETY: both texts end with a zero and outlive the call. A null pointer stands for no owner.
+    unsafe { MessageBoxW(ptr::null_mut(), message.as_ptr(), w!("gravitile"), MB_OK | MB_ICONERROR) };
+}

@@ -1,0 +1,107 @@
+//! An OpenGL context without a window, through EGL, or through CGL on macOS.
+
+use std::ffi::{CString, c_void};
+
+use glium::SwapBuffersError;
+use glium::backend::Backend;
+#[cfg(target_vendor = "apple")]
+use glutin::api::cgl as api;
+#[cfg(not(target_vendor = "apple"))]
+use glutin::api::egl as api;
+use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
+use glutin::display::GetGlDisplay;
+use glutin::prelude::*;
+
+use self::api::context::PossiblyCurrentContext;
+use self::api::display::Display;
+use crate::base::{Error, Result};
+
+/// Creates an OpenGL context, and makes the context current on this thread. `size` is the size that glium takes for the
+/// size of the window.
+#[cfg(target_vendor = "apple")]
+pub(super) fn open(size: (u32, u32)) -> Result<Surfaceless> {
+    let display = raw_window_handle::AppKitDisplayHandle::new().into();
+    // SAFETY: the handle of an AppKit display contains no pointer.
+    unsafe { Display::new(display) }
+        .and_then(|display| open_display(&display))
+        .map(|context| Surfaceless { context, size })
+        .map_err(|reason| Error::Graphics(format!("cannot draw without a window: {reason}")))
+}
+
+/// Creates an OpenGL context on the first device that works, GPUs first, and makes the context current on this thread.
+/// `size` is the size that glium takes for the size of the window.
+#[cfg(not(target_vendor = "apple"))]
+pub(super) fn open(size: (u32, u32)) -> Result<Surfaceless> {
+    use glutin::api::egl::device::Device;
+    const HELP: &str = "on Debian and Ubuntu, run `apt install libegl1 libgl1-mesa-dri`";
+    let devices = Device::query_devices().map_err(|e| {
+        Error::Graphics(format!("cannot draw without a window: EGL has no devices ({e}); {HELP}"))
+    })?;
+    let mut devices: Vec<Device> = devices.collect();
+    devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
+    let mut reasons = String::new();
+    for device in &devices {
+        // SAFETY: no raw display is passed.
+        let display = unsafe { Display::with_device(device, None) };
+        match display.and_then(|display| open_display(&display)) {
+            Ok(context) => return Ok(Surfaceless { context, size }),
+            Err(reason) => reasons += &format!("; {}: {reason}", device.name().unwrap_or("a device")),
+        }
+    }
+    let count = devices.len();
+    Err(Error::Graphics(format!(
+        "cannot draw without a window: none of the EGL devices works (tried {count}){reasons}; {HELP}"
+    )))
+}
+
+fn open_display(display: &Display) -> glutin::error::Result<PossiblyCurrentContext> {
+    let template = ConfigTemplateBuilder::new()
+        .with_surface_type(ConfigSurfaceTypes::empty())
+        .with_api(Api::OPENGL)
+        .build();
+    // SAFETY: the configuration template refers to no native window.
+    let config = unsafe { display.find_configs(template) }?
+        .next()
+        .ok_or(glutin::error::ErrorKind::NotSupported("no configuration"))?;
+    // Asks for a core context, because compatibility contexts may disable point sprites.
+    let attributes = ContextAttributesBuilder::new()
+        .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
+        .build(None);
+    // SAFETY: the attributes refer to no native window, and the configuration belongs to this display.
+    unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
+}
+
+/// The glium backend for an OpenGL context without a window.
+pub(super) struct Surfaceless {
+    context: PossiblyCurrentContext,
+    size: (u32, u32),
+}
+
+// SAFETY: the functions come from the display of the context, `Surfaceless` owns the context, and `is_current` and
+// `make_current` refer to this context.
+unsafe impl Backend for Surfaceless {
+    fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
+        Ok(())
+    }
+
+    unsafe fn get_proc_address(&self, symbol: &str) -> *const c_void {
+        CString::new(symbol).map_or(std::ptr::null(), |name| self.context.display().get_proc_address(&name))
+    }
+
+    fn get_framebuffer_dimensions(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn resize(&self, _: (u32, u32)) {}
+
+    fn is_current(&self) -> bool {
+        self.context.is_current()
+    }
+
+    unsafe fn make_current(&self) {
+        if let Err(reason) = self.context.make_current_surfaceless() {
+            tracing::error!("lost the OpenGL context: {reason}");
+        }
+    }
+}
