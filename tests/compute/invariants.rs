@@ -14,6 +14,7 @@ use gravitile::engine::config::Config;
 use gravitile::engine::snapshot::Snapshot;
 use gravitile::modes::{Diagnostics, MODES, Variant};
 use gravitile::scene::Scene;
+use gravitile::scene::file::parse;
 
 const TIGHT: (&str, &str) = ("eps", "1e-5");
 
@@ -44,7 +45,11 @@ fn trend(values: &[f64]) -> (f64, f64) {
 fn a_circular_orbit_keeps_its_energy_over_100_periods() {
     let steps_per_period = 400;
     let dt = 2.0 * PI / f64::from(steps_per_period);
-    let mut engine = engine(scene("two-body", None, &[("dt", &dt.to_string()), TIGHT]));
+    let file = format!(
+        "mode = \"gravity\"\ngenerator = \"two-body\"\ncount = 2\n[params]\ndt = {dt}\n{} = {}\n",
+        TIGHT.0, TIGHT.1
+    );
+    let mut engine = engine(Config::of_file(parse("circle", &file).unwrap()).unwrap());
     let start = engine.diagnostics().unwrap().0.energy();
     let energies: Vec<f64> = (0..100)
         .map(|_| {
@@ -188,7 +193,9 @@ fn allowed(scene: &str) -> f64 {
         "figure-eight" | "ring" => 2e-4,
         // During an encounter the energy is wrong by a hundredth, and then recovers.
         "pythagorean" => 2e-3,
-        "two-body" | "solar-system" => 5e-5,
+        // The two bodies pass each other at a distance of 0.4, and then the energy recovers.
+        "two-body" => 1e-3,
+        "solar-system" => 5e-5,
         name => panic!("{name} is new: how well does it keep its energy?"),
     }
 }

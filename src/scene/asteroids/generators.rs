@@ -24,7 +24,11 @@ pub(crate) static GENERATORS: &[Generator] = &[
     },
     Generator { name: "clouds", arguments: &[], make: clouds },
     Generator { name: "billiards", arguments: &[], make: billiards },
-    Generator { name: "pack", arguments: &[Argument::new("fall", 0.0, 0.0..=100.0)], make: dense_box },
+    Generator {
+        name: "pack",
+        arguments: &[Argument::new("fall", 0.0, 0.0..=100.0), Argument::new("spin", 0.0, -100.0..=100.0)],
+        make: dense_box,
+    },
     Generator { name: "shooter", arguments: &[], make: shooter },
 ];
 
@@ -105,8 +109,9 @@ fn billiards(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Makes a box of resting bodies in hexagonal close packing, with small gaps. If `fall` is 0, the box is at the origin;
-/// otherwise it is above the planet, and `fall` is the distance between them.
+/// Makes a box of bodies in hexagonal close packing, with small gaps. The box rotates round its vertical axis with the
+/// angular velocity `spin`; at 0 it is at rest. If `fall` is 0, the box is at the origin; otherwise it is above the planet,
+/// and `fall` is the distance between them.
 fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
     const SLACK: f64 = 0.02;
     let mut side = 1;
@@ -128,6 +133,12 @@ fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
         bodies.push(at, [0.0; 3], 1.0 / setup.bodies as f64);
     }
     centre(&mut bodies);
+    let spin = arguments.get("spin");
+    if spin != 0.0 {
+        for (x, v) in bodies.positions.iter().zip(&mut bodies.velocities) {
+            (v[0], v[1]) = (-spin * x[1], spin * x[0]);
+        }
+    }
     let fall = arguments.get("fall");
     if fall > 0.0 {
         let lowest = bodies.positions.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);

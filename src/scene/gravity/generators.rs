@@ -52,7 +52,11 @@ pub(crate) static GENERATORS: &[Generator] = &[
         make: |setup, _| finish(setup, |n, _, random| web::bodies(n, random)),
     },
     Generator { name: "ring", arguments: &[], make: ring },
-    Generator { name: "two-body", arguments: &[], make: two_body },
+    Generator {
+        name: "two-body",
+        arguments: &[Argument::new("eccentricity", 0.0, 0.0..=0.9)],
+        make: two_body,
+    },
     Generator { name: "figure-eight", arguments: &[], make: figure_eight },
 ];
 
@@ -148,19 +152,23 @@ fn ring(setup: &Setup, _: &Arguments) -> State {
     })
 }
 
-/// Makes bodies of mass ¾ and ¼ at distance 1, on circular orbits under the softened force; see [`two_body_period`].
-fn two_body(setup: &Setup, _: &Arguments) -> State {
+/// Makes bodies of mass ¾ and ¼ at the apocentre of an orbit with semi-major axis 1. An orbit of eccentricity 0 is circular
+/// under the softened force as well; other orbits close only without softening. See [`two_body_period`].
+fn two_body(setup: &Setup, arguments: &Arguments) -> State {
+    let eccentricity = arguments.get("eccentricity");
     finish(setup, |_, law, _| {
-        let v = law.omega2(1.0).sqrt();
+        let r = 1.0 + eccentricity;
+        let v = r * (law.omega2(r) * (1.0 - eccentricity)).sqrt();
         let mut bodies = Bodies::with_capacity(2);
-        bodies.push([-0.25, 0.0, 0.0], [0.0, -0.25 * v, 0.0], 0.75);
-        bodies.push([0.75, 0.0, 0.0], [0.0, 0.75 * v, 0.0], 0.25);
+        bodies.push([-0.25 * r, 0.0, 0.0], [0.0, -0.25 * v, 0.0], 0.75);
+        bodies.push([0.75 * r, 0.0, 0.0], [0.0, 0.75 * v, 0.0], 0.25);
         bodies
     })
 }
 
-/// Returns the period of the `two-body` scene: 2π/√(GM s(r)) with r = M = 1. The factor s is the softened force divided
-/// by the distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite if G = 0.
+/// Returns the period of two bodies of the generator `two-body`: 2π/√(GM s(r)) with r = M = 1. The factor s is the
+/// softened force divided by the distance: (r² + eps²)^(−3/2) or max(r, eps)^(−3). On orbits that are not circular, the
+/// period is exact for eps = 0. The period is infinite if G = 0.
 pub fn two_body_period(params: &ParamValues) -> f64 {
     let law = Law::of(params);
     TAU / (law.g * law.omega2(1.0)).sqrt()

@@ -583,9 +583,12 @@ fn help_explains_every_command_and_option() {
         let output = gravitile(folder().path(), &format!("{name} --help")).assert().success().stderr("");
         let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
         for option in command.get_arguments() {
-            let long = format!("--{}", option.get_long().unwrap());
-            assert!(text.contains(&long), "{long} is not in the help of {name:?}");
-            assert!(option.get_help().is_some(), "{long} of {name:?} says nothing");
+            let shown = match option.get_long() {
+                Some(long) => format!("--{long}"),
+                None => format!("<{}>", option.get_id().as_str().to_uppercase()),
+            };
+            assert!(text.contains(&shown), "{shown} is not in the help of {name:?}");
+            assert!(option.get_help().is_some(), "{shown} of {name:?} says nothing");
         }
         for command in command.get_subcommands() {
             assert!(

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use gravitile::base::bodies::Bodies;
 use gravitile::base::params::ParamValues;
 use gravitile::base::state::State;
+use gravitile::engine::config::Config;
 use gravitile::modes;
 use gravitile::scene::Scene;
+use gravitile::scene::file::parse;
 
 use super::{length, make, scene, values};
 
@@ -142,15 +144,32 @@ fn billiards_stay_on_the_table() {
 }
 
 #[test]
-fn the_box_is_and_stays_at_rest() {
+fn a_pack_is_and_stays_at_rest() {
     let info = modes::find("asteroids").unwrap();
-    let row = info.scene("box").unwrap();
+    let file = "mode = \"asteroids\"\ngenerator = \"pack\"\n[params]\nplanet_mass = 0\nplanet_radius = 0\n";
+    let row = &Config::of_file(parse("pack", file).unwrap()).unwrap().start;
     let start = make(row, 300, 1, &values(info, row, &[])).to_f64();
     assert!(start.velocities.iter().flatten().all(|v| *v == 0.0));
     let start = State::from(start);
     let mut end = start.clone();
     info.mode_for(row).reference(&mut end, 10).unwrap();
     assert_eq!(start, end);
+}
+
+#[test]
+fn the_box_spins_and_flies_apart() {
+    let info = modes::find("asteroids").unwrap();
+    let row = info.scene("box").unwrap();
+    let start = make(row, 300, 1, &values(info, row, &[])).to_f64();
+    for (x, v) in start.positions.iter().zip(&start.velocities) {
+        assert!((v[0] + 0.3 * x[1]).abs() < 1e-6 && (v[1] - 0.3 * x[0]).abs() < 1e-6 && v[2] == 0.0);
+    }
+    let mut end = State::from(start.clone());
+    info.mode_for(row).reference(&mut end, 600).unwrap();
+    let size = |bodies: &Bodies<f64>| bodies.positions.iter().map(|p| p[0].hypot(p[1])).sum::<f64>();
+    // Without impacts, the distances from the axis grow by the factor √(1 + (spin·t)²).
+    let growth = size(&end.into_bodies().unwrap()) / size(&start);
+    assert!((growth / 1f64.hypot(0.3 * 3.0) - 1.0).abs() < 0.05, "{growth}");
 }
 
 #[test]

@@ -4,13 +4,25 @@ use std::f64::consts::TAU;
 
 use gravitile::base::bodies::Bodies;
 use gravitile::base::params::ParamValues;
+use gravitile::engine::config::Config;
 use gravitile::modes;
+use gravitile::scene::file::parse;
 use gravitile::scene::gravity::{FIGURE_EIGHT_PERIOD, two_body_period};
 
-use super::{length, scene};
+use super::{length, make, scene, values};
 
 fn gravity(name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies<f64>, ParamValues) {
     scene("gravity", name, bodies, set)
+}
+
+/// Generates two bodies on an orbit of the given eccentricity. Returns the bodies and the parameters.
+fn two_bodies(eccentricity: &str, set: &[(&str, &str)]) -> (Bodies<f64>, ParamValues) {
+    let file = format!(
+        "mode = \"gravity\"\ngenerator = \"two-body\"\ncount = 2\n[arguments]\neccentricity = {eccentricity}\n"
+    );
+    let config = Config::of_file(parse("two bodies", &file).unwrap()).unwrap();
+    let values = values(modes::find("gravity").unwrap(), &config.start, set);
+    (make(&config.start, 2, 1, &values).to_f64(), values)
 }
 
 #[test]
@@ -243,7 +255,7 @@ fn two_bodies_are_back_after_the_period() {
         &[("eps", "0.3"), ("softening", "clamp")],
     ];
     for set in sets {
-        let (start, values) = gravity("two-body", 2, set);
+        let (start, values) = two_bodies("0", set);
         let (mut bodies, period) = (start.clone(), two_body_period(&values));
         leapfrog(&mut bodies, &force(&values), period / 4000.0, 2000);
         assert!(farthest(&start, &bodies) > 1.4, "{set:?}: on the other side at half time");
@@ -253,8 +265,26 @@ fn two_bodies_are_back_after_the_period() {
         leapfrog(&mut bodies, &force(&values), period / 4000.0, 2000);
         assert!(farthest(&start, &bodies) < 1e-5, "{set:?}: {}", farthest(&start, &bodies));
     }
-    let (_, values) = gravity("two-body", 2, &[("softening", "clamp")]);
+    let (_, values) = two_bodies("0", &[("softening", "clamp")]);
     assert!((two_body_period(&values) - TAU).abs() < 1e-12);
+}
+
+#[test]
+fn two_bodies_on_an_oval_orbit_are_close_at_half_time_and_back_after_the_period() {
+    for (eccentricity, set) in [("0.6", [("eps", "1e-5")].as_slice()), ("0.3", &[("eps", "1e-5"), ("g", "2")])] {
+        let (start, values) = two_bodies(eccentricity, set);
+        let (mut bodies, period) = (start.clone(), two_body_period(&values));
+        let distance = |bodies: &Bodies<f64>| {
+            let [a, b] = [bodies.positions[0], bodies.positions[1]];
+            length(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]])
+        };
+        let e: f64 = eccentricity.parse().unwrap();
+        assert!((distance(&start) - (1.0 + e)).abs() < 1e-6);
+        leapfrog(&mut bodies, &force(&values), period / 40_000.0, 20_000);
+        assert!((distance(&bodies) - (1.0 - e)).abs() < 1e-5, "{set:?}: {}", distance(&bodies));
+        leapfrog(&mut bodies, &force(&values), period / 40_000.0, 20_000);
+        assert!(farthest(&start, &bodies) < 1e-4, "{set:?}: {}", farthest(&start, &bodies));
+    }
 }
 
 #[test]
