@@ -271,7 +271,9 @@ fn two_bodies_are_back_after_the_period() {
 
 #[test]
 fn two_bodies_on_an_oval_orbit_are_close_at_half_time_and_back_after_the_period() {
-    for (eccentricity, set) in [("0.6", [("eps", "1e-5")].as_slice()), ("0.3", &[("eps", "1e-5"), ("g", "2")])] {
+    for (eccentricity, set) in
+        [("0.6", [("eps", "1e-5")].as_slice()), ("0.3", &[("eps", "1e-5"), ("g", "2")])]
+    {
         let (start, values) = two_bodies(eccentricity, set);
         let (mut bodies, period) = (start.clone(), two_body_period(&values));
         let distance = |bodies: &Bodies<f64>| {
