@@ -153,7 +153,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     asteroids clouds ca97647caeaaa9ae
     asteroids splash cebde5e1968ba600
     asteroids billiards 940a3314a915ce2d
-    asteroids box 8ebe23dd17092fbc
+    asteroids box 757dae7d3f948a69
     asteroids shooter acb31465e7d7c8a4
     ");
 }
