@@ -40,7 +40,7 @@ pub(super) fn open(size: (u32, u32)) -> Result<HiddenWindow> {
 
 fn try_open(size: (u32, u32)) -> Result<HiddenWindow, Box<dyn std::error::Error>> {
     let window = RawWindowHandle::Win32(create_window()?);
-    // SAFETY: the window and its module exist until the program ends.
+    // SAFETY: the window exists until its thread ends, and the context stays on this thread.
     let display = unsafe {
         Display::new(
             RawDisplayHandle::Windows(WindowsDisplayHandle::new()),
@@ -48,7 +48,7 @@ fn try_open(size: (u32, u32)) -> Result<HiddenWindow, Box<dyn std::error::Error>
         )
     }?;
     let template = ConfigTemplateBuilder::new().compatible_with_native_window(window).build();
-    // SAFETY: the window exists until the program ends, which holds for all calls below.
+    // SAFETY: the window exists until its thread ends, which holds for all calls below.
     let config = unsafe { display.find_configs(template) }?.next().ok_or("there is no configuration")?;
     let attributes = ContextAttributesBuilder::new()
         .with_profile(GlProfile::Core)
@@ -63,7 +63,7 @@ fn try_open(size: (u32, u32)) -> Result<HiddenWindow, Box<dyn std::error::Error>
     Ok(HiddenWindow { context: context.make_current(&surface)?, surface, size })
 }
 
-/// Creates a window that is never shown, and that exists until the program ends.
+/// Creates a window that is never shown, and that exists until this thread ends.
 fn create_window() -> Result<Win32WindowHandle, std::io::Error> {
     let name = w!("gravitile without a window");
     // SAFETY: all names end with a zero, and the class outlives the calls. Registering a class again has no effect.

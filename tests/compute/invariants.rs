@@ -193,7 +193,7 @@ fn allowed(scene: &str) -> f64 {
         "figure-eight" | "ring" => 2e-4,
         // During an encounter the energy is wrong by a hundredth, and then recovers.
         "pythagorean" => 2e-3,
-        // The two bodies pass each other at a distance of 0.4, and then the energy recovers.
+        // When the two bodies pass each other, the energy is wrong, and then it recovers.
         "two-body" => 1e-3,
         "solar-system" => 5e-5,
         name => panic!("{name} is new: how well does it keep its energy?"),

@@ -293,6 +293,7 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
     until("the window is open", || search("^gravitile$").then_some(()));
     assert!(!search("gravitile.exe"), "a console window is open");
     until("the report is written", || at.join("report.json").is_file().then_some(()));
+    until("the viewer is closed", || (!search("^gravitile$")).then_some(()));
     assert_eq!(cmd("start PROGRAM --resume nothing.gravitile").0, Some(0));
     until("a message box is open", || search("^gravitile$").then_some(()));
     assert!(!search("gravitile.exe"), "a console window is open");
@@ -300,6 +301,7 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
     key.args(["search", "--name", "^gravitile$", "windowfocus", "key", "Return"])
         .env("DISPLAY", display.name());
     assert!(key.status().unwrap().success());
+    until("the message box is closed", || (!search("^gravitile$")).then_some(()));
 }
 
 #[test]

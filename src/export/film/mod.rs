@@ -76,7 +76,7 @@ impl Format {
     /// Returns the `ffmpeg` options for the best encoder of this format that the installed `ffmpeg` supports.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.name();
-        let output = program().args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
+        let output = ffmpeg_command().args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {
             invalid!(
                 "{name} needs the program ffmpeg, which does not start ({error}); {}. GIF and PNG work without it",
@@ -283,7 +283,7 @@ impl Drop for Running {
 }
 
 /// Returns a command that starts `ffmpeg`. Ctrl+C does not reach `ffmpeg`; this program ends it.
-fn program() -> Command {
+fn ffmpeg_command() -> Command {
     let mut command = Command::new("ffmpeg");
     // In a process group of its own, a program does not receive Ctrl+C.
     #[cfg(unix)]
@@ -304,7 +304,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     }
     let start = |error: std::io::Error| invalid!("cannot start ffmpeg: {error}");
     let words = tempfile::tempfile().map_err(start)?;
-    let mut command = program();
+    let mut command = ffmpeg_command();
     command.args(["-hide_banner", "-loglevel", "error", "-nostats", "-y"]);
     command.args(["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &format!("{width}x{height}")]);
     command.args(["-r", &rate.to_string(), "-i", "-", "-an"]);

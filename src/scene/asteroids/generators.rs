@@ -134,6 +134,7 @@ fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
     }
     centre(&mut bodies);
     let spin = arguments.get("spin");
+    // Without a spin, the products below would be −0 instead of 0 and change the bits of saved scenes.
     if spin != 0.0 {
         for (x, v) in bodies.positions.iter().zip(&mut bodies.velocities) {
             (v[0], v[1]) = (-spin * x[1], spin * x[0]);

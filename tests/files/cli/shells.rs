@@ -53,3 +53,19 @@ fn the_manual_has_a_page_for_every_command() {
         assert!(page.contains(".SH SYNOPSIS"), "{page}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told() {
+    for args in ["completions bash", "man"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
+        let output =
+            command.args(args.split(' ')).stdout(fs::File::create("/dev/full").unwrap()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args}: {told}");
+        assert!(
+            told.starts_with("gravitile: cannot write the ") && told.lines().count() == 1,
+            "{args}: {told}"
+        );
+    }
+}

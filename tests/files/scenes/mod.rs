@@ -145,7 +145,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     gravity cube 26ede17296c77f60
     gravity ring 72fb03881cb06bf8
     gravity solar-system c6de3c4951979888
-    gravity two-body bd7f4af259fd8d9a
+    gravity two-body ed3b14a832b96bea
     gravity figure-eight a8e76b7eb78e981e
     gravity pythagorean 5ddd4b0582333ee5
     asteroids belt 15a5efb1304420a4

@@ -1,0 +1,39 @@
+# What all packages share.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# rustup's folder is on PATH only in shells opened after its installation.
+PATH="$PATH:${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}/bin"
+
+version=$(sed -n '/^version = /{s/.*"\(.*\)"/\1/p;q}' Cargo.toml)
+
+fail() { echo "package: $*" >&2; exit 1; }
+
+# licences TARGET: writes the licences of the crates in the program: each distinct text once, under the names of the crates that have it.
+licences() {
+    cargo metadata --locked --format-version 1 --filter-platform "$1" | python3 -c '
+import json, pathlib, re, sys
+data = json.load(sys.stdin)
+used, todo = set(), [data["resolve"]["root"]]
+edges = {node["id"]: node["deps"] for node in data["resolve"]["nodes"]}
+while todo:
+    if (crate := todo.pop()) not in used:
+        used.add(crate)
+        todo += [d["pkg"] for d in edges[crate] if any(kind["kind"] is None for kind in d["dep_kinds"])]
+used.remove(data["resolve"]["root"])
+texts = {}
+for package in sorted((p for p in data["packages"] if p["id"] in used), key=lambda p: p["name"]):
+    name = "{name} {version} ({license})".format(**package)
+    files = [
+        file for file in sorted(pathlib.Path(package["manifest_path"]).parent.rglob("*"))
+        if re.match("licen|copying|notice|ofl|ufl", file.name.lower()) and file.is_file() and file.suffix != ".rs"
+    ]
+    for text in [file.read_text(errors="replace").strip() for file in files] or ["(the crate has no file with its licence)"]:
+        texts.setdefault(text, []).append(name)
+for text, names in texts.items():
+    print("=" * 80, *dict.fromkeys(names), "-" * 80, text, "", sep="\n")
+'
+}
+
+# Prints the name and the size of a package.
+tell() { echo "$1 ($(stat --format=%s "$1" | numfmt --to=iec-i --suffix=B))"; }
