@@ -1,4 +1,4 @@
-//! What to install if something is missing, by operating system. Each text continues an error message.
+//! What to install if OpenCL, OpenGL or `ffmpeg` is missing, by operating system. Each text is the last part of an error message.
 
 /// Advice if there is no OpenCL device.
 #[cfg(windows)]

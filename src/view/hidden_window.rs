@@ -1,14 +1,11 @@
 //! An OpenGL context in a window that is never shown, because Windows has no OpenGL without a window.
 
-use std::ffi::{CString, c_void};
 use std::num::{NonZeroIsize, NonZeroU32};
 use std::ptr;
 
-use glium::SwapBuffersError;
-use glium::backend::Backend;
 use glutin::config::ConfigTemplateBuilder;
 use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, PossiblyCurrentContext, Version};
-use glutin::display::{Display, DisplayApiPreference, GetGlDisplay};
+use glutin::display::{Display, DisplayApiPreference};
 use glutin::prelude::*;
 use glutin::surface::{Surface, SurfaceAttributesBuilder, WindowSurface};
 use raw_window_handle::{RawDisplayHandle, RawWindowHandle, Win32WindowHandle, WindowsDisplayHandle};
@@ -20,17 +17,27 @@ use windows_sys::w;
 
 use crate::base::{Error, Result, advice};
 
-/// The glium backend for an OpenGL context in a hidden window.
-pub(super) struct HiddenWindow {
+/// An OpenGL context in a hidden window.
+pub(super) struct Headless {
     context: PossiblyCurrentContext,
     surface: Surface<WindowSurface>,
-    size: (u32, u32),
 }
 
-/// Creates an OpenGL context, and makes the context current on this thread. `size` is the size that glium takes for the
-/// size of the window.
-pub(super) fn open(size: (u32, u32)) -> Result<HiddenWindow> {
-    try_open(size).map_err(|reason| {
+impl Headless {
+    /// Returns the context.
+    pub(super) fn context(&self) -> &PossiblyCurrentContext {
+        &self.context
+    }
+
+    /// Makes the context current on this thread.
+    pub(super) fn make_current(&self) -> glutin::error::Result<()> {
+        self.context.make_current(&self.surface)
+    }
+}
+
+/// Creates an OpenGL context, and makes the context current on this thread.
+pub(super) fn open() -> Result<Headless> {
+    try_open().map_err(|reason| {
         Error::Graphics(format!(
             "cannot draw without a window, because this system does not support OpenGL 3.3 ({reason}); {}",
             advice::OPENGL
@@ -38,7 +45,7 @@ pub(super) fn open(size: (u32, u32)) -> Result<HiddenWindow> {
     })
 }
 
-fn try_open(size: (u32, u32)) -> Result<HiddenWindow, Box<dyn std::error::Error>> {
+fn try_open() -> Result<Headless, Box<dyn std::error::Error>> {
     let window = RawWindowHandle::Win32(create_window()?);
     // SAFETY: the window exists until its thread ends, and the context stays on this thread.
     let display = unsafe {
@@ -60,7 +67,7 @@ fn try_open(size: (u32, u32)) -> Result<HiddenWindow, Box<dyn std::error::Error>
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(window, one, one);
     // SAFETY: see above.
     let surface = unsafe { display.create_window_surface(&config, &attributes) }?;
-    Ok(HiddenWindow { context: context.make_current(&surface)?, surface, size })
+    Ok(Headless { context: context.make_current(&surface)?, surface })
 }
 
 /// Creates a window that is never shown, and that exists until this thread ends.
@@ -84,32 +91,4 @@ fn create_window() -> Result<Win32WindowHandle, std::io::Error> {
         Win32WindowHandle::new(NonZeroIsize::new(window as isize).ok_or_else(std::io::Error::last_os_error)?);
     handle.hinstance = NonZeroIsize::new(module as isize);
     Ok(handle)
-}
-
-// SAFETY: the functions come from the display of the context, `HiddenWindow` owns the context, and `is_current` and
-// `make_current` refer to this context.
-unsafe impl Backend for HiddenWindow {
-    fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
-        Ok(())
-    }
-
-    unsafe fn get_proc_address(&self, symbol: &str) -> *const c_void {
-        CString::new(symbol).map_or(ptr::null(), |name| self.context.display().get_proc_address(&name))
-    }
-
-    fn get_framebuffer_dimensions(&self) -> (u32, u32) {
-        self.size
-    }
-
-    fn resize(&self, _: (u32, u32)) {}
-
-    fn is_current(&self) -> bool {
-        self.context.is_current()
-    }
-
-    unsafe fn make_current(&self) {
-        if let Err(reason) = self.context.make_current(&self.surface) {
-            tracing::error!("lost the OpenGL context: {reason}");
-        }
-    }
 }

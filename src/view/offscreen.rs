@@ -1,12 +1,15 @@
 //! OpenGL without a window or a display, for picture files, tests, and machines without a screen.
 
+use std::ffi::{CString, c_void};
 use std::rc::Rc;
 
-use glium::CapabilitiesSource;
-use glium::backend::Context;
+use glium::backend::{Backend, Context};
 use glium::debug::DebugCallbackBehavior;
 use glium::framebuffer::SimpleFrameBuffer;
 use glium::texture::{MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
+use glium::{CapabilitiesSource, SwapBuffersError};
+use glutin::display::GetGlDisplay;
+use glutin::prelude::*;
 use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 
 use super::fill;
@@ -29,7 +32,7 @@ impl Canvas {
     /// # Errors
     /// Returns [`Error::Graphics`] if there is no OpenGL 3.3, or if the device cannot draw this size.
     pub fn offscreen(size: (u32, u32)) -> Result<Self> {
-        let backend = headless::open(size)?;
+        let backend = Offscreen { headless: headless::open()?, size };
         // SAFETY: the OpenGL context is new and no other code has used it.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
             .map_err(graphics("start on this device"))?;
@@ -99,5 +102,41 @@ impl RawPicture {
         // OpenGL's first row is the bottom row.
         imageops::flip_vertical_in_place(&mut picture);
         DynamicImage::ImageRgba8(picture).into_rgb8()
+    }
+}
+
+/// The glium backend for an OpenGL context without a visible window.
+struct Offscreen {
+    headless: headless::Headless,
+    /// The size that glium takes for the size of the window.
+    size: (u32, u32),
+}
+
+// SAFETY: the functions come from the display of the context, `Offscreen` owns the context, and `is_current` and
+// `make_current` refer to this context.
+unsafe impl Backend for Offscreen {
+    fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
+        Ok(())
+    }
+
+    unsafe fn get_proc_address(&self, symbol: &str) -> *const c_void {
+        let display = self.headless.context().display();
+        CString::new(symbol).map_or(std::ptr::null(), |name| display.get_proc_address(&name))
+    }
+
+    fn get_framebuffer_dimensions(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn resize(&self, _: (u32, u32)) {}
+
+    fn is_current(&self) -> bool {
+        self.headless.context().is_current()
+    }
+
+    unsafe fn make_current(&self) {
+        if let Err(reason) = self.headless.make_current() {
+            tracing::error!("lost the OpenGL context: {reason}");
+        }
     }
 }

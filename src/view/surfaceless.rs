@@ -1,38 +1,31 @@
 //! An OpenGL context without a window, through EGL, or through CGL on macOS.
 
-use std::ffi::{CString, c_void};
-
-use glium::SwapBuffersError;
-use glium::backend::Backend;
 #[cfg(target_vendor = "apple")]
 use glutin::api::cgl as api;
 #[cfg(not(target_vendor = "apple"))]
 use glutin::api::egl as api;
 use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
-use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
 
 use self::api::context::PossiblyCurrentContext;
 use self::api::display::Display;
 use crate::base::{Error, Result};
 
-/// Creates an OpenGL context, and makes the context current on this thread. `size` is the size that glium takes for the
-/// size of the window.
+/// Creates an OpenGL context, and makes the context current on this thread.
 #[cfg(target_vendor = "apple")]
-pub(super) fn open(size: (u32, u32)) -> Result<Surfaceless> {
+pub(super) fn open() -> Result<Headless> {
     let display = raw_window_handle::AppKitDisplayHandle::new().into();
     // SAFETY: the handle of an AppKit display contains no pointer.
     unsafe { Display::new(display) }
         .and_then(|display| open_display(&display))
-        .map(|context| Surfaceless { context, size })
+        .map(Headless)
         .map_err(|reason| Error::Graphics(format!("cannot draw without a window: {reason}")))
 }
 
 /// Creates an OpenGL context on the first device that works, GPUs first, and makes the context current on this thread.
-/// `size` is the size that glium takes for the size of the window.
 #[cfg(not(target_vendor = "apple"))]
-pub(super) fn open(size: (u32, u32)) -> Result<Surfaceless> {
+pub(super) fn open() -> Result<Headless> {
     use glutin::api::egl::device::Device;
     const HELP: &str = "on Debian and Ubuntu, run `apt install libegl1 libgl1-mesa-dri`";
     let devices = Device::query_devices().map_err(|e| {
@@ -45,7 +38,7 @@ pub(super) fn open(size: (u32, u32)) -> Result<Surfaceless> {
         // SAFETY: no raw display is passed.
         let display = unsafe { Display::with_device(device, None) };
         match display.and_then(|display| open_display(&display)) {
-            Ok(context) => return Ok(Surfaceless { context, size }),
+            Ok(context) => return Ok(Headless(context)),
             Err(reason) => reasons += &format!("; {}: {reason}", device.name().unwrap_or("a device")),
         }
     }
@@ -72,36 +65,17 @@ fn open_display(display: &Display) -> glutin::error::Result<PossiblyCurrentConte
     unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
 }
 
-/// The glium backend for an OpenGL context without a window.
-pub(super) struct Surfaceless {
-    context: PossiblyCurrentContext,
-    size: (u32, u32),
-}
+/// An OpenGL context without a window.
+pub(super) struct Headless(PossiblyCurrentContext);
 
-// SAFETY: the functions come from the display of the context, `Surfaceless` owns the context, and `is_current` and
-// `make_current` refer to this context.
-unsafe impl Backend for Surfaceless {
-    fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
-        Ok(())
+impl Headless {
+    /// Returns the context.
+    pub(super) fn context(&self) -> &PossiblyCurrentContext {
+        &self.0
     }
 
-    unsafe fn get_proc_address(&self, symbol: &str) -> *const c_void {
-        CString::new(symbol).map_or(std::ptr::null(), |name| self.context.display().get_proc_address(&name))
-    }
-
-    fn get_framebuffer_dimensions(&self) -> (u32, u32) {
-        self.size
-    }
-
-    fn resize(&self, _: (u32, u32)) {}
-
-    fn is_current(&self) -> bool {
-        self.context.is_current()
-    }
-
-    unsafe fn make_current(&self) {
-        if let Err(reason) = self.context.make_current_surfaceless() {
-            tracing::error!("lost the OpenGL context: {reason}");
-        }
+    /// Makes the context current on this thread.
+    pub(super) fn make_current(&self) -> glutin::error::Result<()> {
+        self.0.make_current_surfaceless()
     }
 }

@@ -285,10 +285,10 @@ impl Drop for Running {
 /// Returns a command that starts `ffmpeg`. Ctrl+C does not reach `ffmpeg`; this program ends it.
 fn ffmpeg_command() -> Command {
     let mut command = Command::new("ffmpeg");
-    // In a process group of its own, a program does not receive Ctrl+C.
+    // In a process group of its own, `ffmpeg` does not receive Ctrl+C.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // With a hidden console of its own, a program opens no console window and does not receive Ctrl+C.
+    // CREATE_NO_WINDOW gives `ffmpeg` a hidden console of its own: no console window opens, and Ctrl+C does not reach it.
     #[cfg(windows)]
     std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NO_WINDOW);
     command
