@@ -19,6 +19,8 @@ pub(super) struct Simulation {
     pub is_resuming: bool,
     /// Whether the plots are shown. If so, the simulation measures energy more often.
     is_watched: bool,
+    /// Whether the times of the kernels are shown. If so, the simulation measures them.
+    kernels_are_watched: bool,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
     /// Image of the bodies' light that the simulation adds to its frames, if any.
@@ -36,6 +38,7 @@ impl Simulation {
             failure,
             is_resuming: false,
             is_watched: false,
+            kernels_are_watched: false,
             cells: None,
             light: None,
         }
@@ -65,6 +68,13 @@ impl Simulation {
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));
+        }
+    }
+
+    /// Tells the simulation whether the times of the kernels are shown, if this has changed.
+    pub(super) fn watch_kernels(&mut self, is_shown: bool) {
+        if std::mem::replace(&mut self.kernels_are_watched, is_shown) != is_shown {
+            self.send(Command::WatchKernels(is_shown));
         }
     }
 

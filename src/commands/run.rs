@@ -15,7 +15,9 @@ use super::report::{self, print_json, speed, wrote};
 use crate::base::format::significant;
 use crate::base::{Matter, OutputFile, ParamValues, Result};
 use crate::cli::Run;
-use crate::engine::{Engine, relative_drift};
+use crate::compute::Recording;
+use crate::engine::{Engine, KernelTime, Profile, relative_drift};
+use crate::export::trace;
 use crate::modes::{Member, Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
@@ -48,6 +50,9 @@ struct Report {
     nonfinite: usize,
     /// Additional measurements that the simulation mode reports after the last step.
     readings: Vec<Reading>,
+    /// How the time of a step divides among the kernels, for each device; empty without `--profile`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profiles: Vec<Profile>,
 }
 
 /// Quantities that a simulation of bodies should conserve, as measured during the run.
@@ -67,6 +72,9 @@ struct Energy {
     relative_drift: f64,
 }
 
+/// Number of kernel launches that `--profile` records on each device. More would make a file that viewers open slowly.
+const MOST_LAUNCHES: usize = 100_000;
+
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
     // A saved snapshot keeps the parameters that affect only the picture.
     let prepare: fn(&mut dyn Mode) = if args.save.is_some() { |_| () } else { |mode| mode.unseen() };
@@ -79,6 +87,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
         Some(path) => Some((path, OutputFile::create(path)?.draft()?)),
         None => None,
     };
+    let trace = args.profile.as_deref().map(OutputFile::create).transpose()?;
     let mut series = begin
         .snapshot
         .as_mut()
@@ -89,8 +98,11 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     if series.len() as u64 != engine.clock().0 {
         series.clear();
     }
-    let (report, new) = report(&mut engine, steps)?;
+    let (mut report, new) = report(&mut engine, steps, trace.is_some())?;
     series.extend(new);
+    if let Some(trace) = trace {
+        report.profiles = profile(&engine, &report, trace)?;
+    }
     if let Some((path, save)) = save {
         let mut snapshot = engine.snapshot()?;
         snapshot.runs[0].series.clone_from(&series);
@@ -144,11 +156,19 @@ impl Outputs {
     }
 }
 
-/// Runs `steps` steps. Returns the report and the values that the mode recorded, one per step.
-fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
+/// Runs `steps` steps, and records the kernels that all but the first one run if `is_recorded` is true. Returns the
+/// report and the values that the mode recorded, one per step.
+fn report(engine: &mut Engine, steps: u32, is_recorded: bool) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());
-    let series = run_with_progress(engine, steps)?;
+    // The first step is not recorded, because some drivers compile a kernel when it runs for the first time.
+    let unrecorded = u32::from(is_recorded && steps > 1);
+    let mut series = run_with_progress(engine, unrecorded)?;
+    if is_recorded {
+        engine.begin_recording(MOST_LAUNCHES);
+    }
+    series.extend(run_with_progress(engine, steps - unrecorded)?);
+    engine.end_recording();
     let seconds = clock.elapsed().as_secs_f64();
     let (end, _) = engine.diagnostics()?;
     let resolved = engine.resolved();
@@ -183,8 +203,46 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         conserved,
         nonfinite: end.nonfinite,
         readings: end.readings,
+        profiles: Vec::new(),
     };
     Ok((report, series))
+}
+
+/// Writes the recorded launches to the file `trace`, and returns the profile of each device.
+fn profile(engine: &Engine, report: &Report, trace: OutputFile) -> Result<Vec<Profile>> {
+    let names = engine.devices().iter().map(|device| device.info.label());
+    let recordings: Vec<(String, Recording)> = names.zip(engine.take_recordings()?).collect();
+    if recordings.iter().any(|(_, recording)| recording.is_cut) {
+        eprintln!("note: the trace ends after {MOST_LAUNCHES} kernel launches");
+    }
+    let Report { mode, start, variant, bodies, steps, .. } = report;
+    let steps = steps.saturating_sub(1).max(1);
+    let title = format!(
+        "{mode} · {start} · {bodies} {} · variant {variant}",
+        engine.config().mode.info().work.things
+    );
+    report::save(trace, |file| trace::write(&title, &recordings, file))?;
+    let profiles = recordings.iter().filter_map(|(name, recording)| Profile::new(name, recording, steps));
+    Ok(profiles.collect())
+}
+
+/// Prints the time of each kernel in a step, the longest first.
+fn print_profile(profile: &Profile) {
+    let Profile { device, step_seconds, kernels, .. } = profile;
+    println!("kernels on {device}, per step:");
+    println!("kernel              launches        µs  share  work-group  local bytes");
+    let percent = |seconds: f64| 100.0 * seconds / step_seconds;
+    let mut sorted: Vec<_> = kernels.iter().collect();
+    sorted.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    for KernelTime { kernel, calls, seconds, work_group, local_bytes, .. } in sorted {
+        let (micros, percent) = (seconds * 1e6, percent(*seconds));
+        println!(
+            "{kernel:<18} {calls:>9.1} {micros:>9.1} {percent:>4.0} % {work_group:>11} {local_bytes:>12}"
+        );
+    }
+    let idle = profile.idle_seconds();
+    let micros = idle * 1e6;
+    println!("{:<18} {:>9} {micros:>9.1} {:>4.0} %", "no kernel", "", percent(idle));
 }
 
 fn print(report: &Report, engine: &Engine) {
@@ -230,6 +288,7 @@ fn print(report: &Report, engine: &Engine) {
             println!("{advice}");
         }
     }
+    report.profiles.iter().for_each(print_profile);
     if report.nonfinite > 0 {
         let count = report.nonfinite;
         println!("{count} {things} were excluded, because their values are no longer finite numbers");

@@ -10,6 +10,7 @@ use ocl::core::{self, CommandQueueProperties, ContextProperties, MemFlags};
 use super::events::{self, TIMEOUT_VARIABLE, Wait, Waiter};
 use super::fault::{Call, FaultPlan, InjectedFault};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
+use super::recorder::{Recorder, Recording};
 use super::source::{KernelEdits, ProgramCache};
 use crate::base::{Error, Result, invalid};
 
@@ -55,6 +56,7 @@ impl FoundDevice {
             health: Arc::new(health),
             edits: Arc::default(),
             built: Arc::default(),
+            recorder: Arc::default(),
         })
     }
 }
@@ -93,6 +95,7 @@ pub struct Device {
     edits: Arc<Mutex<Arc<KernelEdits>>>,
     /// Kernel files that have been built since the last call to [`Device::take_built`].
     built: Arc<Mutex<BTreeSet<&'static str>>>,
+    pub(super) recorder: Arc<Recorder>,
 }
 
 /// Identity and health of an open device.
@@ -180,6 +183,30 @@ impl Device {
     /// Records kernel files as built; [`Device::take_built`] returns them.
     pub(super) fn note_built(&self, files: impl Iterator<Item = &'static str>) {
         lock(&self.built).extend(files);
+    }
+
+    /// Begins to record the kernels that the device runs, and discards the previous recording. The recording holds at
+    /// most `most` launches.
+    pub fn begin_recording(&self, most: usize) {
+        self.recorder.begin(most);
+    }
+
+    /// Ends the recording, so that later launches are not part of it. [`Device::take_recording`] returns it.
+    pub fn end_recording(&self) {
+        self.recorder.stop();
+    }
+
+    /// Ends the recording and returns it. Waits until all recorded launches have ended.
+    ///
+    /// # Errors
+    /// Returns an error if the driver does not report the times of kernels.
+    pub fn take_recording(&self) -> Result<Recording> {
+        self.recorder.take(self)
+    }
+
+    /// Notes in a recording that a pass over all bodies or cells begins.
+    pub fn begin_pass(&self) {
+        self.recorder.begin_pass();
     }
 
     pub(super) fn allocate(&self, flags: MemFlags, bytes: usize, doing: &'static str) -> Result<core::Mem> {

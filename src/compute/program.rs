@@ -10,6 +10,7 @@ use super::device::Device;
 use super::events::NO_WAIT;
 use super::fault::{Call, InjectedFault};
 use super::found::DeviceKind;
+use super::recorder::Launch;
 use super::source::{KernelSource, join, kernel_source};
 use crate::base::{Error, Result, invalid};
 
@@ -255,6 +256,8 @@ impl Kernel {
             };
             core::set_kernel_arg(&self.kernel, index, value).map_err(fail)?;
         }
+        let (is_recorded, mut own) = (self.device.recorder.is_on(), core::Event::null());
+        let mut event = if is_recorded { Some(event.unwrap_or(&mut own)) } else { event };
         // SAFETY: OpenCL has checked the arguments' sizes, and keeps the buffers until the kernel has run. Kernels
         // bound their accesses by the counts in their arguments, which callers keep within the buffers.
         unsafe {
@@ -263,8 +266,22 @@ impl Kernel {
             let (dimensions, unread) = if self.device.info.is_pocl() { (2, 1) } else { (1, 0) };
             let (offset, group) = (Some([range.offset, unread, 0]), Some([range.group, 1, 1]));
             let (queue, count) = (&self.device.queue, [range.count, 1, 1]);
+            let event = event.as_deref_mut();
             core::enqueue_kernel(queue, &self.kernel, dimensions, offset, &count, group, NO_WAIT, event)
         }
-        .map_err(fail)
+        .map_err(fail)?;
+        match event {
+            Some(event) if is_recorded => self.device.recorder.add(self.launch(range), event.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Describes a launch over `range`, without its times and its pass.
+    fn launch(&self, range: WorkRange) -> Launch {
+        use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
+        let local = core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::LocalMemSize);
+        let local_bytes = if let Ok(Answer::LocalMemSize(bytes)) = local { bytes } else { 0 };
+        let WorkRange { count: items, group: work_group, .. } = range;
+        Launch { kernel: self.name, start: 0, end: 0, items, work_group, local_bytes, pass: 0 }
     }
 }

@@ -6,7 +6,7 @@ use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
 use crate::base::{Bodies, BodyNames, CellRequest, Cells, EditKind, LightRequest, Points, Result, State};
-use crate::compute::{Devices, Pending};
+use crate::compute::{Device, Devices, Pending, Recording};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
 
@@ -258,6 +258,24 @@ impl Engine {
     /// Returns the time, in seconds, that the device spent on the steps that finished since the last call.
     pub fn take_seconds(&mut self) -> f64 {
         self.simulation.take_seconds()
+    }
+
+    /// Begins to record the kernels that the devices of this process run: at most `most` launches on each.
+    pub fn begin_recording(&self, most: usize) {
+        self.devices.iter().for_each(|device| device.begin_recording(most));
+    }
+
+    /// Ends the recording, so that later launches are not part of it.
+    pub fn end_recording(&self) {
+        self.devices.iter().for_each(Device::end_recording);
+    }
+
+    /// Ends the recording, and returns what each device ran. Waits until the recorded launches have ended.
+    ///
+    /// # Errors
+    /// Returns an error if a driver does not report the times of kernels.
+    pub fn take_recordings(&self) -> Result<Vec<Recording>> {
+        self.devices.iter().map(Device::take_recording).collect()
     }
 
     /// Returns the current configuration.

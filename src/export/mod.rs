@@ -1,5 +1,6 @@
-//! Files for other programs: films and charts.
+//! Files for other programs: films, charts and traces.
 
 pub mod chart;
 pub mod error_chart;
 pub mod film;
+pub mod trace;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
-use crate::engine::Config;
+use crate::engine::{Config, Profile};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
 
@@ -106,6 +106,9 @@ pub struct Stats {
     /// Points of the plot over time: step number and recorded value, for some of the steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
+    /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
+    #[serde(skip)]
+    pub profiles: Arc<[Profile]>,
 }
 
 /// Number of measured bodies and range of the colour map, for colours that show the relative errors of bodies.

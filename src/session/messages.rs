@@ -49,6 +49,8 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often (`true`) while their plot is visible, or less often (`false`).
     WatchEnergy(bool),
+    /// Measure how the time of a step divides among the kernels (`true`) while the Lens window shows it, or stop.
+    WatchKernels(bool),
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
@@ -87,7 +89,8 @@ impl Command {
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval { .. } => false,
+            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::WatchKernels(_) => false,
+            C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
     }
@@ -109,6 +112,7 @@ impl Command {
             Self::FrameTaken
                 | Self::SetFrameInterval { .. }
                 | Self::WatchEnergy(_)
+                | Self::WatchKernels(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)

@@ -7,6 +7,7 @@ mod handle;
 mod history;
 mod limit_probe;
 mod messages;
+mod profiler;
 mod rates;
 mod worker;
 

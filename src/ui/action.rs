@@ -143,6 +143,8 @@ pub enum Action {
     ToggleHelp,
     /// Show or hide the plots.
     TogglePlots,
+    /// Show or hide the Lens window.
+    ToggleLens,
     /// Show or hide the gallery of scenes.
     ToggleGallery,
     /// Show the chart of the last speed measurement.
@@ -228,7 +230,14 @@ impl Action {
     /// Returns whether the action shows something over or beside the picture, and thus ends a presentation.
     pub(super) fn ends_presentation(&self) -> bool {
         matches!(self, Self::OpenPalette | Self::TogglePanel | Self::ToggleNumbers | Self::ToggleHelp)
-            || matches!(self, Self::TogglePlots | Self::ToggleGallery | Self::ShowChart | Self::StartStudy(_))
+            || matches!(
+                self,
+                Self::TogglePlots
+                    | Self::ToggleLens
+                    | Self::ToggleGallery
+                    | Self::ShowChart
+                    | Self::StartStudy(_)
+            )
             || matches!(self, Self::Open | Self::SaveSnapshot | Self::SaveScene | Self::EditKernels)
             || matches!(self, Self::ToggleTool(_) | Self::ToggleBrush | Self::ShowSetting(_))
     }

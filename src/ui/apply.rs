@@ -162,6 +162,7 @@ impl Ui {
             Action::ToggleNumbers => self.fold.toggle(),
             Action::ToggleHelp => self.help ^= true,
             Action::TogglePlots => self.plots.is_open ^= true,
+            Action::ToggleLens => self.lens.is_open ^= true,
             Action::ToggleGallery => self.gallery.is_open ^= true,
             Action::ShowChart => self.measurement.is_open = true,
             Action::StartStudy(study) => {

@@ -14,6 +14,7 @@ use super::files::Files;
 use super::gallery::Gallery;
 use super::keys::Keyboard;
 use super::labels::Labels;
+use super::lens::Lens;
 use super::mode_memory::ModeMemory;
 use super::model::Model;
 use super::panel::Shown;
@@ -60,6 +61,8 @@ pub struct Ui {
     pub measurement: Measurement,
     /// The Plots window.
     pub plots: Plots,
+    /// The Lens window.
+    pub lens: Lens,
     /// The file dialog.
     pub files: Files,
     /// Changes and edits that can be undone.
@@ -195,6 +198,7 @@ impl Ui {
     fn show_windows(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
+        self.lens.show(ctx, model, out);
         let hidden = self.plots.show(ctx, &model.stats.config, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);

@@ -25,6 +25,7 @@ mod jump;
 mod kernel_section;
 mod keys;
 mod labels;
+mod lens;
 mod mode_memory;
 mod model;
 mod numbers;

@@ -84,6 +84,7 @@ fn header(ui: &mut egui::Ui, out: &mut Collector) {
             shortcut_button(ui, out, ("hide", "Hide"), Action::TogglePanel);
             shortcut_button(ui, out, ("keys", "Keys"), Action::ToggleHelp);
             shortcut_button(ui, out, ("plots", "Plots"), Action::TogglePlots);
+            shortcut_button(ui, out, ("open lens", "Lens"), Action::ToggleLens);
         });
     });
 }

@@ -104,6 +104,9 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Begins this device's part of the current stage, as given by `assignment`.
     fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
         let stage = self.cursor().stage;
+        if stage == 0 {
+            self.lane().device().begin_pass();
+        }
         let items = self.begin(stage, assignment)?;
         *self.cursor() = Cursor { stage, begun: true, assignment: assignment.clone(), items };
         Ok(())

@@ -20,6 +20,7 @@ impl Worker {
 
     pub(super) fn begin_burst(&mut self, steps: u32) -> Result<()> {
         self.attract_for(steps)?;
+        self.measurements.profiler.begin_burst(&self.engine, steps);
         self.engine.start(steps);
         (self.stepper.burst, self.stepper.is_bursting) = (steps, true);
         Ok(())
@@ -81,6 +82,7 @@ impl Worker {
             }
         }
         self.stepper.is_bursting = false;
+        self.measurements.profiler.end_burst(&self.engine);
         self.measurements.accuracy.stepped();
         (self.publisher.is_stale, self.publisher.has_new_series) = (true, true);
         Ok(true)

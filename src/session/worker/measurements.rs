@@ -7,6 +7,7 @@ use crate::modes::Diagnostics;
 use crate::session::accuracy::{AccuracyCheck, VariantLog};
 use crate::session::limit_probe::LimitProbe;
 use crate::session::messages::Moment;
+use crate::session::profiler::Profiler;
 use crate::session::rates::RateCounter;
 
 /// Largest fraction of the time that measuring energy and momentum may take.
@@ -36,6 +37,7 @@ pub(super) struct Measurements {
     pub accuracy: AccuracyCheck,
     pub probe: LimitProbe,
     pub variants: VariantLog,
+    pub profiler: Profiler,
     /// The latest measured energy and momentum, if any.
     pub sums: Option<Sums>,
     next_energy: Instant,
@@ -51,6 +53,7 @@ impl Measurements {
             accuracy: AccuracyCheck::new(),
             probe: LimitProbe::new(),
             variants: VariantLog::default(),
+            profiler: Profiler::new(),
             sums: None,
             next_energy: Instant::now(),
             last_cost: None,

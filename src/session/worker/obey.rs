@@ -38,6 +38,7 @@ impl Worker {
             Command::StartStudy(study) => self.study(study)?,
             Command::StopStudy => {}
             Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
+            Command::WatchKernels(is_watched) => self.measurements.profiler.switch(is_watched),
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
             Command::ShowLight(request) => self.set_light(request),
             Command::SetFrameInterval { interval, is_software } => {
@@ -166,6 +167,9 @@ impl Worker {
     /// Discards the results and pending steps that a change with the given effect makes outdated.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         self.measurements.forget(effect);
+        if effect >= Some(ChangeEffect::Rebuild) {
+            self.measurements.profiler.forget(&self.engine);
+        }
         if effect == Some(ChangeEffect::Reseed) {
             self.stepper.is_bursting = false;
             self.stepper.stop();

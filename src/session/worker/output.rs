@@ -57,6 +57,7 @@ impl Worker {
                 return Ok(());
             }
         };
+        self.measurements.profiler.read(&self.engine);
         if probes {
             // The probe runs before the window wakes, because drawing takes cores from a CPU device.
             self.measurements.probe.turn(info);
@@ -74,6 +75,7 @@ impl Worker {
             selected: selected.map(|body| self.engine.complete_selected(body, &points.positions)),
             cells: points.cells.as_ref().map(|cells| cells.counts),
             series: self.publisher.history.points(info.name, stats.generation),
+            profiles: self.measurements.profiler.profiles.clone(),
             ..stats
         };
         self.publisher.publish(points, stats, &self.notifier);
