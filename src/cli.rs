@@ -332,6 +332,9 @@ pub(crate) struct Check {
 pub(crate) struct Devices {
     #[command(flatten)]
     pub(crate) device: DevicesArgs,
+    /// Measure again how fast the CPU devices are. The fastest one is used if there is no GPU
+    #[arg(long)]
+    pub(crate) measure: bool,
     /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::base::{files, format};
 use crate::engine::snapshot::{self, Snapshot, Summary};
 use crate::modes;
-use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run, previous};
+use crate::session::{Command, Moment, Save, Stats, crashed, is_foreign, left_by_earlier_run, previous};
 
 /// File extension of lock files. Each open window locks one of them to reserve its autosave file.
 const LOCK: &str = "lock";
@@ -84,12 +84,16 @@ impl Autosave {
     }
 }
 
-/// Chooses an autosave file that no other window uses. Returns its path, and its lock file if `folder` is writable.
+/// Chooses an autosave file that no other window uses, and that a newer version of the program has not written. Returns its path, and its lock file if `folder` is writable.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {
         let name = if nth == 1 { "autosave".to_owned() } else { format!("autosave-{nth}") };
         let file = folder.join(format!("{name}.{}", snapshot::EXTENSION));
+        if is_foreign(&file) {
+            nth += 1;
+            continue;
+        }
         let lock = fs::create_dir_all(folder).and_then(|()| lock_file(&file.with_extension(LOCK)));
         match lock.map(|lock| (lock.try_lock(), lock)) {
             Ok((Err(TryLockError::WouldBlock), _)) => nth += 1,
@@ -229,6 +233,25 @@ mod tests {
         // The first autosave renames the crash save.
         fs::rename(crashed(&file), previous(&file)).unwrap();
         assert_eq!(Autosave { saved: Some((1, 1, 0)), ..offers }.offered(), Some(previous(&file)));
+    }
+
+    /// An older program runs beside a newer one. It neither offers nor replaces the newer program's autosaves.
+    #[test]
+    fn autosaves_of_a_newer_version_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, lock) = reserve(folder.path());
+        drop(lock);
+        let newer = [b"\x89GRAVITILE\r\n\x1a\n".as_slice(), &(snapshot::VERSION + 1).to_le_bytes(), &[0; 99]];
+        for save in [file.clone(), crashed(&file), previous(&file)] {
+            fs::write(&save, newer.concat()).unwrap();
+            let (own, _lock) = reserve(folder.path());
+            assert_eq!(own.file_name().unwrap(), "autosave-2.gravitile", "beside {}", save.display());
+            assert!(Autosave { file: Some(own), ..Autosave::new(None) }.offer().is_none());
+            fs::remove_file(&save).unwrap();
+        }
+        // A file that is no snapshot at all is of no use to any version.
+        fs::write(&file, "nonsense").unwrap();
+        assert_eq!(reserve(folder.path()).0, file);
     }
 
     #[test]

@@ -12,13 +12,17 @@ use crate::scene;
 
 /// Maximum size of a settings file, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
+/// Version of the file format, incremented whenever older programs would misread the file.
+const VERSION: u32 = 1;
 /// Accepted widths and heights of the window, in logical pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 
 /// Settings that the program remembers between runs. A setting that is missing from the file takes its default value.
+/// Settings that the program does not know, which a newer version may have written, are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
+    pub(super) version: u32,
     /// The window's width and height in logical pixels.
     pub size: (u32, u32),
     /// Whether the panel is shown.
@@ -32,11 +36,22 @@ pub struct Settings {
     /// Appearance settings that the user has chosen: values by key, in the syntax of the `--look` option.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
+    /// Settings of a newer version of the program.
+    #[serde(flatten)]
+    pub(super) unknown: toml::Table,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { size: (1280, 800), panel: true, folder: None, recent: Vec::new(), look: BTreeMap::new() }
+        Self {
+            version: VERSION,
+            size: (1280, 800),
+            panel: true,
+            folder: None,
+            recent: Vec::new(),
+            look: BTreeMap::new(),
+            unknown: toml::Table::new(),
+        }
     }
 }
 
@@ -63,9 +78,29 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Returns whether the file `path` has a format that only newer versions of the program know.
+    fn is_newer(path: &Path) -> bool {
+        #[derive(Deserialize)]
+        struct Header {
+            version: u32,
+        }
+        let text = files::read_small(path, MOST_BYTES, "settings").ok().flatten().unwrap_or_default();
+        files::from_toml::<Header>(&String::from_utf8_lossy(&text))
+            .is_ok_and(|header| header.version > VERSION)
+    }
+
     /// Reads the settings file `path`. Returns the settings, the file to save them to, and an error message if the file
-    /// is invalid. Renames an invalid file to preserve it; if that fails, returns no file to save to.
+    /// is invalid. Renames an invalid file to preserve it; if that fails, returns no file to save to. A file of a newer
+    /// version of the program is left alone.
     pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
+        if Self::is_newer(&path) {
+            let text = format!(
+                "A newer version of gravitile wrote {}. The default settings are used. Changes to the settings will \
+                 not be saved.",
+                path.display()
+            );
+            return (Self::default(), None, Some(text));
+        }
         let error = match Self::load(&path) {
             Ok(settings) => return (settings, Some(path), None),
             Err(error) => error,
@@ -133,8 +168,11 @@ impl Preferences {
     /// the command line and has not changed since keeps its earlier saved value, if any.
     pub(super) fn look(&self, own: &Partial<Look>) -> BTreeMap<String, String> {
         let chosen = own.iter().filter(|(key, _)| *key != "follow");
-        let mut remembered: BTreeMap<_, _> =
-            chosen.map(|(key, value)| (key.to_owned(), value.to_string())).collect();
+        let is_unknown = |key: &str, text: &str| Partial::<Look>::default().set(key, text).is_err();
+        // A newer version of the program may have written a setting that this version does not know.
+        let unknown = self.initial.iter().filter(|(key, text)| is_unknown(key, text));
+        let mut remembered: BTreeMap<_, _> = unknown.map(|(key, text)| (key.clone(), text.clone())).collect();
+        remembered.extend(chosen.map(|(key, value)| (key.to_owned(), value.to_string())));
         for (key, _) in self.overrides.iter().filter(|(key, value)| own.get(key) == Some(*value)) {
             remembered.remove(key);
             let initial = self.initial.get_key_value(key);
@@ -188,7 +226,35 @@ mod tests {
         }
         let invalid =
             [("exposure", "many"), ("later", "1")].map(|(key, text)| (key.to_owned(), text.to_owned()));
-        assert!(preferences(&invalid.into()).own_look(Partial::default()).is_empty());
+        let mut preferences = preferences(&invalid.clone().into());
+        assert!(preferences.own_look(Partial::default()).is_empty());
+        assert_eq!(preferences.look(&Partial::default()), invalid.into(), "they are kept for that version");
+        assert_eq!(preferences.look(&own)["exposure"], "2", "unless the user chooses another value");
+    }
+
+    #[test]
+    fn settings_of_a_newer_version_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.toml");
+        let text = "later = [1, 2]\npanel = true\n\n[look]\nsparkle = \"3\"\n\n[window]\nscale = 1.5\n";
+        fs::write(&path, text).unwrap();
+        let (settings, file, wrong) = Settings::open(path.clone());
+        assert_eq!((&file, wrong), (&Some(path.clone()), None));
+        Settings { panel: false, ..settings }.save(&path).unwrap();
+        let kept: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let expected = toml::from_str::<toml::Table>(text).unwrap();
+        for key in ["later", "look", "window"] {
+            assert_eq!(kept.get(key), expected.get(key), "{key}");
+        }
+        assert_eq!(kept["panel"].as_bool(), Some(false));
+        // A format that this version would misread is left alone.
+        let text = format!("version = {}\nsize = \"large\"\n", VERSION + 1);
+        fs::write(&path, &text).unwrap();
+        let (settings, file, wrong) = Settings::open(path.clone());
+        assert_eq!((settings, file), (Settings::default(), None));
+        let wrong = wrong.unwrap();
+        assert!(wrong.contains("newer version") && wrong.contains("not be saved"), "{wrong}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 
     #[test]
@@ -202,6 +268,7 @@ mod tests {
             folder: Some("x".into()),
             recent: vec!["/a.toml".into(), "/b c.gravitile".into()],
             look: [("exposure".to_owned(), "2".to_owned())].into(),
+            ..Settings::default()
         };
         other.save(&path).unwrap();
         assert_eq!(Settings::load(&path).unwrap(), other);

@@ -416,7 +416,8 @@ impl Viewer {
         appearance.note(look);
         let look = self.preferences.look(&appearance.own);
         let (folder, recent) = (self.ui.files.folder.clone(), self.ui.files.recent.clone());
-        Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, recent, look }
+        let (size, panel) = (self.screen.window.logical_size(), self.ui.panel);
+        Settings { size, panel, folder, recent, look, ..self.preferences.saved.clone() }
     }
 
     /// Returns whether the displayed numbers may change without any input, for example while the simulation runs.

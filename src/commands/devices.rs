@@ -2,18 +2,26 @@
 
 use std::process::ExitCode;
 
+use super::cpus::{self, Speeds};
 use super::report::print_json;
-use crate::base::Result;
+use crate::base::{Result, format::significant};
 use crate::cli::{self, DevicesArgs, KernelArgs, Simulation, Subject};
-use crate::compute::{self, Device, Devices, FoundDevice, KernelEdits};
+use crate::compute::{self, Device, DeviceInfo, Devices, FoundDevice, KernelEdits};
 use crate::engine::kernel_lab;
 
 pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
+    if args.measure {
+        Speeds::measure(&compute::list()?);
+    }
     let (devices, chosen) = compute::pool(find(&args.device)?)?;
+    let speeds = Speeds::load();
     let taken: Vec<usize> = chosen.iter().map(|&place| devices[place].info.index).collect();
     if args.json {
         let infos: Vec<_> = devices.iter().map(|device| &device.info).collect();
-        print_json(&serde_json::json!({ "devices": infos, "taken": taken[0], "together": taken }));
+        let measured: Vec<_> = infos.iter().map(|info| speeds.of(info).flatten()).collect();
+        print_json(&serde_json::json!({
+            "devices": infos, "taken": taken[0], "together": taken, "steps_per_second": measured,
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     for (place, device) in devices.iter().enumerate() {
@@ -30,6 +38,20 @@ pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
             if info.fp64 { "yes" } else { "no" },
         );
         println!("     OpenCL version {}, driver version {}", info.opencl, info.driver);
+        match speeds.of(info) {
+            Some(Some(speed)) => {
+                println!(
+                    "     measured: {} steps per second of gravity with {} bodies",
+                    significant(speed, 3),
+                    cpus::BODIES
+                );
+            }
+            Some(None) => println!("     measured: its driver failed"),
+            None => {}
+        }
+    }
+    if let Some(sentence) = speeds.sentence(&devices) {
+        println!("\nMeasured: {sentence}. To measure again, add --measure.");
     }
     println!(
         "\n→ marks the device that gravitile uses. To use another one, add --device with its number or part of its name."
@@ -48,8 +70,8 @@ fn bytes(count: u64) -> String {
 /// Opens the device that the options select, with edited kernels if the options name a kernel folder.
 pub(super) fn open(args: &Subject) -> Result<Device> {
     let edits = edits(&args.kernels)?;
-    let found = compute::select(args.device.device.as_deref())?;
-    note_cache([&found]);
+    let found = one(args.device.device.as_deref())?;
+    note([&found]);
     let device = found.open()?;
     device.set_edits(edits);
     Ok(device)
@@ -65,10 +87,17 @@ pub(super) fn edited(device: &Device) -> String {
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
-/// Returns the device with the given number or name. Without one, each rank on a host takes another device.
+/// Returns the device with the given number or name. Without one, returns the first GPU or the fastest CPU; each rank on a
+/// host takes another device.
 fn one(wanted: Option<&str>) -> Result<FoundDevice> {
-    let Some(ranks) = compute::ranks().filter(|_| wanted.is_none()) else { return compute::select(wanted) };
+    if wanted.is_some() {
+        return compute::select(wanted);
+    }
     let mut all = compute::list()?;
+    let Some(ranks) = compute::ranks() else {
+        let place = cpus::preferred(&all);
+        return Ok(all.swap_remove(place));
+    };
     // A CPU beside GPUs would only slow them down.
     let kind = all[0].info.kind;
     all.retain(|found| found.info.kind == kind);
@@ -81,16 +110,25 @@ pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
         Some(devices) => compute::select_several(devices)?,
         None => vec![one(args.one.device.as_deref())?],
     };
-    note_cache(&found);
+    note(&found);
     Ok(found)
 }
 
-/// Prints a note about a substitute cache folder if a device belongs to PoCL and PoCL's usual folder is not writable.
-pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
-    if let Some(note) = compute::cache_note()
-        .filter(|_| compute::launched_rank() == 0 && found.into_iter().any(|found| found.info.is_pocl()))
-    {
+/// Prints notes about the devices: that PoCL's usual cache folder is not writable, or that a driver is known for faults.
+pub(super) fn note<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
+    if compute::launched_rank() != 0 {
+        return;
+    }
+    let infos: Vec<&DeviceInfo> = found.into_iter().map(|found| &found.info).collect();
+    if let Some(note) = compute::cache_note().filter(|_| infos.iter().any(|info| info.is_pocl())) {
         eprintln!("note: {note}");
+    }
+    if let Some(info) = infos.iter().find(|info| info.is_llvmpipe()) {
+        eprintln!(
+            "note: {} of Rusticl is slow and computes some kernels wrongly (see `gravitile check`); install PoCL to \
+             compute on the CPU",
+            info.label()
+        );
     }
 }
 

@@ -3,6 +3,7 @@
 mod bench;
 pub mod check;
 mod completions;
+mod cpus;
 #[cfg(windows)]
 pub mod desktop;
 mod devices;

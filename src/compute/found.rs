@@ -72,6 +72,11 @@ impl DeviceInfo {
         is_pocl_name(&self.platform)
     }
 
+    /// Returns whether Mesa's software renderer is the device, which Rusticl offers if `RUSTICL_ENABLE` names it.
+    pub fn is_llvmpipe(&self) -> bool {
+        self.platform == "rusticl" && self.name.starts_with("llvmpipe")
+    }
+
     /// Returns a label such as `device 0 (NVIDIA H200)`, which is unique even if several devices have the same name.
     pub fn label(&self) -> String {
         format!("device {} ({})", self.index, self.name)

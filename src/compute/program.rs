@@ -38,8 +38,11 @@ struct Refusal {
 impl Refusal {
     /// Returns the index of the build option that may have caused the error, or `None` if the options did not cause it.
     fn option(&self, options: &[&str]) -> Option<usize> {
-        let named =
-            options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
+        // Intel's compiler repeats the options in the log of every failure.
+        let mut lines = self.log.lines().filter(|line| !line.starts_with("Options used"));
+        let named = lines.find_map(|line| {
+            options.iter().position(|option| line.split_whitespace().any(|word| word.contains(option)))
+        });
         named.or_else(|| options.len().checked_sub(1).filter(|_| self.is_for_options))
     }
 }
@@ -74,6 +77,24 @@ fn compile(device: &Device, source: &CString, options: &CString) -> Result<Resul
     Ok(Err(Refusal { log, is_for_options }))
 }
 
+/// Calls `compile` with [`OPTIONS`], and again without each option that the compiler rejects. Returns the log of the compiler
+/// if it rejects the program for another reason.
+fn with_accepted_options<T>(
+    mut compile: impl FnMut(&[&str]) -> Result<Result<T, Refusal>>,
+) -> Result<Result<T, String>> {
+    let mut options = OPTIONS.to_vec();
+    loop {
+        let refusal = match compile(&options)? {
+            Ok(program) => return Ok(Ok(program)),
+            Err(refusal) => refusal,
+        };
+        let Some(at) = refusal.option(&options) else { return Ok(Err(refusal.log)) };
+        // Not within the macro, which evaluates its arguments only if somebody reads the log.
+        let option = options.remove(at);
+        tracing::info!("the compiler does not accept the build option {option}");
+    }
+}
+
 impl Program {
     /// Compiles `sources`, joined in order. Passes each of `defines` to the compiler as `-D name=value`.
     ///
@@ -103,16 +124,11 @@ impl Program {
         if let Some(program) = device.program_cache().get(&key) {
             return Ok(Self { device: device.clone(), program });
         }
-        let mut options = OPTIONS.to_vec();
-        let program = loop {
+        let program = with_accepted_options(|options| {
             let all = text(options.join(" ") + &key.1.to_string_lossy())?;
-            let refusal = match compile(device, &key.0, &all)? {
-                Ok(program) => break program,
-                Err(refusal) => refusal,
-            };
-            let Some(at) = refusal.option(&options) else { return Err(build_error(refusal.log)) };
-            tracing::info!("{} does not accept the build option {}", device.info.name, options.remove(at));
-        };
+            compile(device, &key.0, &all)
+        })?
+        .map_err(build_error)?;
         device.program_cache().insert(key, sources, program.clone());
         Ok(Self { device: device.clone(), program })
     }
@@ -283,5 +299,36 @@ impl Kernel {
         let local_bytes = if let Ok(Answer::LocalMemSize(bytes)) = local { bytes } else { 0 };
         let WorkRange { count: items, group: work_group, .. } = range;
         Launch { kernel: self.name, start: 0, end: 0, items, work_group, local_bytes, pass: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the options of each attempt to compile a program with a compiler that always answers with `log`.
+    fn attempts(log: &str, is_for_options: bool) -> Vec<Vec<String>> {
+        let mut attempts = Vec::new();
+        let outcome = with_accepted_options::<()>(|options| {
+            assert!(attempts.len() <= OPTIONS.len(), "the same options are tried again and again");
+            attempts.push(options.iter().map(|&option| option.to_owned()).collect());
+            Ok(Err(Refusal { log: log.to_owned(), is_for_options }))
+        });
+        assert_eq!(outcome.unwrap().unwrap_err(), log);
+        attempts
+    }
+
+    #[test]
+    fn each_option_is_left_out_once() {
+        assert_eq!(attempts("set.cl:1: error", false), [OPTIONS]);
+        assert_eq!(attempts("no reason", true).len(), OPTIONS.len() + 1);
+        assert_eq!(
+            attempts("unknown option: -cl-mad-enable", false)[1..],
+            [["-cl-std=CL1.2", "-cl-no-signed-zeros", "-w"]]
+        );
+        // Intel's compiler repeats the options in every log.
+        let log =
+            format!("Options used by backend compiler: {}\nSymbols not found: [ f ]", OPTIONS.join(" "));
+        assert_eq!(attempts(&log, false), [OPTIONS]);
     }
 }

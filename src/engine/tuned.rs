@@ -47,6 +47,21 @@ struct Contents {
     winners: Vec<Winner>,
 }
 
+/// Returns an error if `text`, the contents of the file `path`, has a format that only newer versions of the program know.
+fn refuse_newer(path: &Path, text: &[u8]) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Header {
+        version: u32,
+    }
+    match serde_json::from_slice::<Header>(text) {
+        Ok(header) if header.version > VERSION => {
+            let text = "a newer version of gravitile wrote it; delete it to tune with this version";
+            Err(Error::io("use", path)(std::io::Error::other(text)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns the size class for a number of bodies: the nearest power of two.
 fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
@@ -89,6 +104,7 @@ impl Tuned {
         let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
             return Ok(Self::default());
         };
+        refuse_newer(path, &text)?;
         let error = Error::io("read", path);
         let contents: Contents = serde_json::from_slice(&text).map_err(|why| error(why.into()))?;
         if contents.version != VERSION {
@@ -102,10 +118,13 @@ impl Tuned {
     /// Writes the settings to `path`, and creates its folder if necessary. Keeps entries written by other processes.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written.
+    /// Returns an error if the file cannot be written, or if a newer version of the program wrote it.
     pub fn save(&self, path: &Path) -> Result<()> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
+        }
+        if let Ok(Some(text)) = files::read_small(path, MOST_BYTES, "a list of tuned kernels") {
+            refuse_newer(path, &text)?;
         }
         let mut winners = Vec::clone(&self.0);
         let others = Self::load(path).unwrap_or_default();

@@ -186,9 +186,20 @@ pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
+/// Returns the files that runs with the autosave `path` write, newest first: crash save, autosave, renamed autosave.
+fn saves(path: &Path) -> [PathBuf; 3] {
+    [crashed(path), path.to_owned(), previous(path)]
+}
+
 /// Returns the newest save of an earlier run, if any: its crash save, its autosave `path`, or a renamed autosave.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
-    [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
+    saves(path).into_iter().find(|file| file.is_file())
+}
+
+/// Returns whether an earlier run with the autosave `path` left a snapshot that this program cannot read. A newer version
+/// of the program may have written it, so it must not be replaced.
+pub fn is_foreign(path: &Path) -> bool {
+    saves(path).iter().any(|file| Snapshot::is_unreadable(file))
 }
 
 #[cfg(test)]

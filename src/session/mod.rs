@@ -11,7 +11,7 @@ mod profiler;
 mod rates;
 mod worker;
 
-pub use self::autosave::{crashed, left_by_earlier_run, previous};
+pub use self::autosave::{crashed, is_foreign, left_by_earlier_run, previous};
 pub use self::frame::{ErrorColours, Frame, Rung, Stats};
 pub use self::handle::Session;
 pub use self::messages::{

@@ -164,6 +164,12 @@ fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
         let error = Tuned::load(&path).unwrap_err().to_string();
         assert!(error.contains("tuned.json"), "{error}");
     }
+    // A file of a newer version is neither read nor replaced.
+    let newer = text.replace("\"version\": 1", "\"version\": 2");
+    fs::write(&path, &newer).unwrap();
+    let error = Tuned::default().save(&path).unwrap_err().to_string();
+    assert!(error.contains("newer version") && error.contains("tuned.json"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
     fs::write(&path, vec![b' '; 2 << 20]).unwrap();
     assert!(Tuned::load(&path).is_err(), "a huge file is not read");
 }

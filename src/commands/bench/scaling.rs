@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Lap, configuration, subjects, time_in_turn, warm_up};
 use crate::base::{Result, invalid};
 use crate::cli::{Bench, DevicesArgs};
-use crate::commands::devices::{edits, find, note_cache};
+use crate::commands::devices::{edits, find, note};
 use crate::commands::launch::tuned;
 use crate::commands::options::{join, knobs, one_each, several_values};
 use crate::commands::report::{print_json, speed};
@@ -61,7 +61,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             all.into_iter().filter(|found| found.info.kind == kind).collect()
         }
     };
-    note_cache(&found);
+    note(&found);
     let mut counts: Vec<usize> = args.devices.iter().copied().map(usize::from).collect();
     let most = ranks.map_or(found.len(), Ranks::size);
     if ranks.is_some() {

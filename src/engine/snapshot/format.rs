@@ -74,6 +74,16 @@ impl Snapshot {
         summary().map_err(|error| in_file(path, &error))
     }
 
+    /// Returns whether the file `path` is a snapshot that this program cannot read, such as one of a newer version.
+    pub fn is_unreadable(path: &Path) -> bool {
+        let is_snapshot = || {
+            let (mut file, _) = files::open(path, u64::MAX, "a snapshot").ok()?;
+            let mut magic = [0; MAGIC.len()];
+            file.read_exact(&mut magic).ok().filter(|()| magic == *MAGIC)
+        };
+        is_snapshot().is_some() && Self::peek(path).is_err()
+    }
+
     /// Decodes a snapshot from the bytes of a file, with the same checks as [`Snapshot::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
