@@ -18,7 +18,9 @@ build() {
     # A folder with nothing but OpenCL's loader: in the system's folder, the linker would also find the system's glibc.
     mkdir -p "$link"
     local loader
-    loader=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/{s/.* => //p;q}')
+    # sed reads to the end: ldconfig would fail if the pipe closed before.
+    loader=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/s/.* => //p')
+    loader=${loader%%$'\n'*}
     [[ -e $loader ]] || fail "there is no OpenCL loader (libOpenCL.so.1); run scripts/setup"
     ln -sf "$loader" "$link/libOpenCL.so"
     rust_flags -C target-cpu=x86-64
