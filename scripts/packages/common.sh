@@ -7,7 +7,31 @@ PATH="$PATH:${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}/bin"
 
 version=$(sed -n '/^version = /{s/.*"\(.*\)"/\1/p;q}' Cargo.toml)
 
-fail() { echo "package: $*" >&2; exit 1; }
+# The same commit gives the same packages: their files carry the time of the commit.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+
+fail() { echo "${0##*/}: $*" >&2; exit 1; }
+
+# Folders of this machine that rustc and the linker may name in a program, in messages of panics for example.
+find_folders() {
+    sysroot=$(rustc --print sysroot)
+    cargo_home=${CARGO_HOME:-$HOME/.cargo}
+}
+
+# rust_flags FLAG...: sets the flags for rustc, and hides the folders of this machine.
+rust_flags() {
+    find_folders
+    local IFS=$'\x1f' flags
+    flags=("$@" "--remap-path-prefix=$sysroot=/rust" "--remap-path-prefix=$cargo_home=/cargo" "--remap-path-prefix=$PWD=/gravitile")
+    export CARGO_ENCODED_RUSTFLAGS="${flags[*]}"
+}
+
+# refuse_paths PROGRAM: fails if the program names a folder of this machine.
+refuse_paths() {
+    find_folders
+    ! grep --text --only-matching --fixed-strings -e "$sysroot/" -e "$cargo_home/" -e "$HOME/" -e "$PWD/" "$1" | sort | uniq -c ||
+        fail "$1 names the folders above, which are of this machine"
+}
 
 # licences TARGET: writes the licences of the crates in the program: each distinct text once, under the names of the crates that have it.
 licences() {
@@ -21,6 +45,7 @@ while todo:
         used.add(crate)
         todo += [d["pkg"] for d in edges[crate] if any(kind["kind"] is None for kind in d["dep_kinds"])]
 used.remove(data["resolve"]["root"])
+print("Licences of the crates in the program. The source of each crate is at https://crates.io/crates/NAME.\n")
 texts = {}
 for package in sorted((p for p in data["packages"] if p["id"] in used), key=lambda p: p["name"]):
     name = "{name} {version} ({license})".format(**package)

@@ -7,40 +7,26 @@ GLIBC=2.31
 TARGET=x86_64-unknown-linux-gnu
 program=target/$TARGET/release/gravitile
 
-# need PACKAGE...: installs build tools that are missing, as scripts/setup does.
-need() {
-    local missing=() name root=()
-    for name; do
-        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
-    done
-    ((${#missing[@]})) || return 0
-    command -v apt-get >/dev/null || fail "install these first: ${missing[*]}"
-    echo "package: will install ${missing[*]}" >&2
-    [[ $EUID -eq 0 ]] || root=(sudo)
-    "${root[@]}" apt-get update -qq </dev/null >/dev/null || true
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends --no-remove \
-        -o DPkg::Lock::Timeout=300 "${missing[@]}" </dev/null >/dev/null
-}
-
 # Builds the program for any x86-64 CPU and for GLIBC: Zig brings the symbols of every glibc.
 build() {
     [[ $(uname -sm) == "Linux x86_64" ]] || fail "packages for Linux are built on x86-64 Linux only"
-    scripts/setup
+    scripts/setup --packages
     local tools=target/tools/zig link=target/tools/link
-    if ! [[ -x $tools/bin/cargo-zigbuild ]]; then
-        python3 -c 'import ensurepip' 2>/dev/null || need python3-venv
-        python3 -m venv "$tools"
-        "$tools/bin/pip" install --quiet --disable-pip-version-check cargo-zigbuild==0.24.1 ziglang==0.17.1
-    fi
+    [[ -x $tools/bin/pip ]] || python3 -m venv --clear "$tools"
+    # Does nothing if these versions are installed, and replaces others.
+    "$tools/bin/pip" install --quiet --disable-pip-version-check cargo-zigbuild==0.24.1 ziglang==0.17.1
     # A folder with nothing but OpenCL's loader: in the system's folder, the linker would also find the system's glibc.
     mkdir -p "$link"
     local loader
-    loader=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/{s/.* => //p;q}')
+    # sed reads to the end: ldconfig would fail if the pipe closed before.
+    loader=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/s/.* => //p')
+    loader=${loader%%$'\n'*}
     [[ -e $loader ]] || fail "there is no OpenCL loader (libOpenCL.so.1); run scripts/setup"
     ln -sf "$loader" "$link/libOpenCL.so"
-    env -u CARGO_ENCODED_RUSTFLAGS PATH="$PWD/$tools/bin:$PATH" RUSTFLAGS="-C target-cpu=x86-64 -L $PWD/$link" \
-        cargo-zigbuild rustc --release --locked --bin gravitile --target "$TARGET.$GLIBC" -- \
-        -C link-arg=-Wl,--allow-shlib-undefined # the loader itself may need a newer glibc
+    rust_flags -C target-cpu=x86-64
+    PATH="$PWD/$tools/bin:$PATH" cargo-zigbuild rustc --release --locked --bin gravitile --target "$TARGET.$GLIBC" -- \
+        -L "native=$link" -C link-arg=-Wl,--allow-shlib-undefined # the loader itself may need a newer glibc
+    refuse_paths "$program"
 }
 
 # share FOLDER: fills a folder `share` with everything but the program itself.
@@ -48,6 +34,9 @@ share() {
     local size doc=$1/doc/gravitile
     mkdir -p "$1" "$doc/docs" "$1/man/man1" "$1/bash-completion/completions" "$1/zsh/site-functions" "$1/fish/vendor_completions.d"
     cp -r assets/linux/share/. "$1"
+    # The closed entries of the CHANGELOG are the releases.
+    sed -n 's|^## \[\(.*\)\] - \(.*\)|    <release version="\1" date="\2"/>|p' CHANGELOG.md |
+        sed -i -e '/<releases>/r /dev/stdin' "$1/metainfo/org.gravitile.gravitile.metainfo.xml"
     for size in 48 64 128 256; do
         install -D -m 644 "assets/icons/$size.png" "$1/icons/hicolor/${size}x$size/apps/gravitile.png"
     done
