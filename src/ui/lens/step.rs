@@ -1,6 +1,6 @@
 //! Page "Time of a step" of the Lens window: a bar and a table of the kernels that a step runs.
 
-use egui::{Color32, Grid, Label, Rect, RichText, Sense, pos2, vec2};
+use egui::{Align, Align2, Color32, Grid, Label, Layout, Rect, RichText, Sense, TextStyle, pos2, vec2};
 
 use crate::base::format;
 use crate::engine::{KernelTime, Profile};
@@ -14,6 +14,8 @@ const BAR: f32 = 26.0;
 const MARK: f32 = 10.0;
 /// Smallest width of a part of the bar that can show the kernel's name, in points per character.
 const CHARACTER: f32 = 8.0;
+/// Width of a column of numbers, in points.
+const NUMBER: f32 = 76.0;
 /// Titles and tooltips of the columns of numbers.
 const COLUMNS: [(&str, &str); 5] = [
     ("launches", "Mean number of launches of the kernel per step"),
@@ -54,7 +56,9 @@ fn show_profile(ui: &mut egui::Ui, profile: &Profile, nth: usize) {
         ui.label(small(ui, format!("on {device}")));
     });
     bar(ui, profile);
-    Grid::new(("kernels", nth)).num_columns(2 + COLUMNS.len()).spacing([14.0, 3.0]).show(ui, |ui| {
+    ui.spacing_mut().interact_size.y = ui.text_style_height(&TextStyle::Body);
+    let grid = Grid::new(("kernels", nth)).num_columns(2 + COLUMNS.len()).min_col_width(0.0);
+    grid.spacing([14.0, 3.0]).show(ui, |ui| {
         ui.label("");
         ui.label(small(ui, "kernel"));
         for (title, help) in COLUMNS {
@@ -81,14 +85,8 @@ fn bar(ui: &mut egui::Ui, profile: &Profile) {
         let part = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.bottom()));
         ui.painter().rect_filled(part, 0.0, colours.line_of(nth));
         if part.width() > CHARACTER * kernel.kernel.len() as f32 {
-            let font = egui::TextStyle::Small.resolve(ui.style());
-            ui.painter().text(
-                part.center(),
-                egui::Align2::CENTER_CENTER,
-                kernel.kernel,
-                font,
-                Color32::BLACK,
-            );
+            let font = TextStyle::Small.resolve(ui.style());
+            ui.painter().text(part.center(), Align2::CENTER_CENTER, kernel.kernel, font, Color32::BLACK);
         }
         if pointer.is_some_and(|at| part.contains(at)) {
             hovered = Some(kernel);
@@ -144,7 +142,13 @@ fn mark(ui: &mut egui::Ui, colour: Color32) {
 
 /// Shows a text that ends at the right edge of its column.
 fn right(ui: &mut egui::Ui, text: RichText) -> egui::Response {
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.label(text)).inner
+    let cell = vec2(NUMBER, ui.spacing().interact_size.y);
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(cell, layout, |ui| {
+        ui.set_min_size(cell);
+        ui.label(text)
+    })
+    .inner
 }
 
 fn percent(part: f64, whole: f64) -> String {

@@ -54,6 +54,41 @@ fn run_reports_what_was_measured() {
     assert!(momentum < 1e-4 * number(&report["momentum_scale"]), "momentum {momentum}");
 }
 
+/// The trace holds every launch, and the report sums them up.
+#[test]
+fn a_profile_is_a_trace_and_a_table() {
+    let folder = folder();
+    let args = "run --bodies 500 --steps 5 --variant tree --set integrator=euler --profile p.json --json";
+    let report = json(folder.path(), args);
+    let profile = &report["profiles"][0];
+    assert_eq!(number(&profile["steps"]), 4.0, "all steps but the first");
+    let trace: Value = serde_json::from_slice(&fs::read(folder.path().join("p.json")).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let complete = |track| events.iter().filter(move |it| it["ph"] == "X" && it["tid"] == track);
+    assert!(events.iter().any(|it| it["ph"] == "M" && it["args"]["name"] == "kernels"));
+    // One step after another, and each has its launches within it.
+    let passes: Vec<[f64; 2]> = complete(0).map(|it| [number(&it["ts"]), number(&it["dur"])]).collect();
+    assert!(passes.len() >= 4 && passes.is_sorted_by(|a, b| a[0] + a[1] <= b[0]), "{passes:?}");
+    for launch in complete(1) {
+        let [ts, dur] = ["ts", "dur"].map(|key| number(&launch[key]));
+        let [start, length] = passes[launch["args"]["pass"].as_u64().unwrap() as usize];
+        assert!(start <= ts && ts + dur <= start + length + 1e-3, "{launch}");
+    }
+    for kernel in profile["kernels"].as_array().unwrap() {
+        let mine = || complete(1).filter(|it| it["name"] == kernel["kernel"]);
+        let time: f64 = mine().map(|it| number(&it["dur"])).sum();
+        assert_eq!(mine().count() as f64, (4.0 * number(&kernel["calls"])).round(), "{kernel}");
+        assert!((time * 1e-6 / (4.0 * number(&kernel["seconds"])) - 1.0).abs() < 1e-6, "{kernel}");
+    }
+    assert!(complete(1).any(|it| it["name"] == "walk"));
+
+    let table = stdout(folder.path(), "run --bodies 500 --steps 3 --variant naive --profile q.json");
+    let row = table.lines().find(|line| line.starts_with("advance")).unwrap_or_else(|| panic!("{table}"));
+    assert!(row.contains('%') && table.contains("no kernel"), "{table}");
+    let report = json(folder.path(), "run --bodies 100 --steps 2 --json");
+    assert!(report.get("profiles").is_none(), "only --profile adds them");
+}
+
 #[test]
 fn run_says_when_energy_is_lost_by_design_and_names_units() {
     let run = |args: &str| stdout(folder().path(), &format!("run --bodies 100 --steps 3 {args}"));

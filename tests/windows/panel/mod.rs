@@ -7,6 +7,7 @@ mod habits;
 mod hand;
 mod kept;
 mod keyboard;
+mod lens;
 mod parameters;
 mod picture;
 mod plots;
