@@ -16,39 +16,3 @@ impl Counts {
         self.operations / self.bytes
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::compute::DeviceInfo;
-    use crate::modes::{MODES, Recipe};
-
-    /// Each idea of a ladder that saves loads raises the intensity.
-    #[test]
-    fn the_intensity_grows_with_the_reuse_of_loads() {
-        for (mode, ladder) in [
-            ("gravity", &["naive", "private", "tiled"][..]),
-            ("asteroids", &["naive", "tiled-both", "tiled"]),
-            ("fluid", &["split", "fused", "half"]),
-        ] {
-            let info = MODES.iter().find(|info| info.name == mode).unwrap();
-            let intensity = |name: &&str| {
-                let recipe = Recipe::guess(info.variant(name).unwrap(), &DeviceInfo::default(), 100_000);
-                info.mode().counts(&recipe).unwrap().intensity()
-            };
-            let all: Vec<f64> = ladder.iter().map(intensity).collect();
-            assert!(all.is_sorted_by(|a, b| a < b), "{mode}: {all:?}");
-        }
-    }
-
-    /// A variant without counts skips pairs, so that its work per pair is not known.
-    #[test]
-    fn every_variant_that_computes_all_pairs_or_cells_has_counts() {
-        for info in MODES {
-            for variant in info.variants {
-                let recipe = Recipe::guess(variant, &DeviceInfo::default(), 100_000);
-                let skips = ["tree", "grid"].contains(&variant.name);
-                assert_eq!(info.mode().counts(&recipe).is_none(), skips, "{} {}", info.name, variant.name);
-            }
-        }
-    }
-}
