@@ -24,6 +24,8 @@ pub struct RooflineChart {
     pub peaks: Roofline,
     /// Measured variants.
     pub points: Vec<RooflinePoint>,
+    /// Variant whose marker gets a ring, if any: the one that runs.
+    pub current: Option<&'static Variant>,
 }
 
 /// Speed of a kernel variant.
@@ -82,7 +84,16 @@ impl RooflineChart {
         peaks: Roofline,
     ) -> Self {
         let (device, driver) = (device.name.clone(), device.driver.clone());
-        Self { info, bodies, scene: scene.to_owned(), device, driver, peaks, points: Vec::new() }
+        Self {
+            info,
+            bodies,
+            scene: scene.to_owned(),
+            device,
+            driver,
+            peaks,
+            points: Vec::new(),
+            current: None,
+        }
     }
 
     /// Returns the roofs that were measured. The roof of the roots holds for the operations of a pair.
@@ -131,7 +142,7 @@ impl RooflineChart {
              operations_per_second,multiply_adds_per_second,roots_per_second,fetched_bytes_per_second,copied_bytes_per_second"
         )?;
         for chart in charts {
-            let Self { info, bodies, scene, device, driver, peaks, points } = chart;
+            let Self { info, bodies, scene, device, driver, peaks, points, .. } = chart;
             let [device, driver, scene] = [device, driver, scene].map(|text| quoted(text));
             let peaks = [
                 peaks.multiply_adds_per_second,

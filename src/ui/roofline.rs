@@ -4,7 +4,7 @@ use egui::{Align2, Color32, FontId, Pos2, Rangef, Sense, Stroke, vec2};
 use egui_plot::{Plot, PlotBounds, PlotTransform};
 
 use super::chart_drawing::{
-    GRID_FADES, SPEED_WIDTH, heading, hints, legend, log_bounds, log_marks, log_text, marker,
+    GRID_FADES, SPEED_WIDTH, heading, hints, legend, log_bounds, log_label, log_marks, log_text, marker,
 };
 use super::theme;
 use crate::base::format;
@@ -14,6 +14,8 @@ use crate::export::roofline_chart::{Roof, RooflineChart, RooflinePoint, Shape};
 const REACH: f32 = 16.0;
 /// Distance of the name of a roof from its line, in points.
 const NAME: f32 = 3.0;
+/// Radius of the ring around the marker of the variant that runs, in points.
+const RING: f32 = 9.0;
 /// Smallest height of a plot, in points.
 const MIN_HEIGHT: f32 = 140.0;
 
@@ -29,7 +31,8 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &RooflineChart, height: f32) {
     legend(ui, all.iter().map(|(index, point)| (*index, point.variant)));
     let roofs = chart.roofs();
     let [x, y] = bounds(&all, &roofs);
-    let x_axis = hints(ui, egui_plot::Axis::X, "operations per byte").formatter(log_text);
+    let x_axis = hints(ui, egui_plot::Axis::X, "operations per byte")
+        .formatter(|mark, range| log_label(mark, range, format::field));
     let y_axis = hints(ui, egui_plot::Axis::Y, "operations/s").formatter(log_text).min_thickness(SPEED_WIDTH);
     let plot = Plot::new("roofline")
         .height((height - (ui.cursor().top() - top)).max(MIN_HEIGHT))
@@ -53,7 +56,12 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &RooflineChart, height: f32) {
     roofs.iter().for_each(|roof| name(&painter, roof, (place, &x, &y), colours.text));
     let markers: Vec<_> =
         all.iter().map(|(index, point)| (*index, on_screen(place, point), *point)).collect();
-    markers.iter().for_each(|(index, centre, _)| marker(ui, *index, *centre));
+    for (index, centre, point) in &markers {
+        marker(ui, *index, *centre);
+        if Some(point.variant) == chart.current {
+            ui.painter().circle_stroke(*centre, RING, Stroke::new(1.5_f32, colours.text));
+        }
+    }
     show_nearest(ui, chart, &shown.response, &markers);
 }
 
@@ -65,10 +73,10 @@ fn indexed(chart: &RooflineChart) -> Vec<(usize, &RooflinePoint)> {
 
 /// Returns the ranges of both axes, as logarithms: all points, and the corner of the roofs.
 fn bounds(points: &[(usize, &RooflinePoint)], roofs: &[Roof]) -> [[f64; 2]; 2] {
-    let level =
-        roofs.iter().filter(|roof| roof.shape == Shape::Level).map(|roof| roof.rate).fold(0.0, f64::max);
-    let corners = roofs.iter().filter(|roof| roof.shape == Shape::Slope && level > 0.0);
-    let corners = corners.map(|roof| [(level / roof.rate).log10(), level.log10()]);
+    // The first level roof is that of the multiply-adds. A higher one limits nothing, so it may be out of sight.
+    let level = roofs.iter().find(|roof| roof.shape == Shape::Level).map(|roof| roof.rate);
+    let slopes = roofs.iter().filter(|roof| roof.shape == Shape::Slope);
+    let corners = slopes.filter_map(|roof| Some([(level? / roof.rate).log10(), level?.log10()]));
     let all = points.iter().map(|(_, point)| at(point)).chain(corners);
     log_bounds(all).map(|range| [*range.start(), *range.end()])
 }
@@ -94,7 +102,7 @@ fn name(
     match roof.shape {
         Shape::Level => {
             let at = place.position_from_point(&[x[1], roof.rate.log10()].into());
-            let text = format!("{} {}/s", roof.name, rate.trim_end());
+            let text = format!("{} {rate} operations/s", roof.name);
             painter.text(at - vec2(2.0 * NAME, NAME), Align2::RIGHT_BOTTOM, text, font, colour);
         }
         Shape::Slope => {
@@ -104,8 +112,10 @@ fn name(
             let at = place.position_from_point(&[left, left + roof.rate.log10()].into());
             let galley = painter.layout_no_wrap(text, font, colour);
             let along = place.position_from_point(&[left + 1.0, left + 1.0 + roof.rate.log10()].into()) - at;
-            let shape =
-                egui::epaint::TextShape::new(at + vec2(2.0 * NAME, -NAME - galley.size().y), galley, colour);
+            // The name stands above its line: the direction along the line, turned to the left, points up.
+            let along = along.normalized();
+            let bottom = at + NAME * (2.0 * along + along.rot90());
+            let shape = egui::epaint::TextShape::new(bottom - vec2(0.0, galley.size().y), galley, colour);
             painter.add(shape.with_angle_and_anchor(along.angle(), Align2::LEFT_BOTTOM));
         }
     }

@@ -571,6 +571,39 @@ fn bench_draws_what_it_measured() {
 }
 
 #[test]
+fn bench_draws_rooflines() {
+    let folder = folder();
+    let bench = "bench --variant naive,tiled,tree,fused --bodies 256 --repeats 1 --seconds 0.01";
+    let report = json(folder.path(), &format!("{bench} --roofline x.csv --json"));
+    let csv = fs::read_to_string(folder.path().join("x.csv")).unwrap();
+    let mut lines = csv.lines().map(|line| line.rsplit(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let peaks = ["copied", "fetched"].map(|what| format!("{what}_bytes_per_second"));
+    assert_eq!((header[0], header[1]), (peaks[0].as_str(), peaks[1].as_str()));
+    let column = |name: &str| header.iter().position(|it| *it == name).unwrap();
+    let counted = |row: &&Value| row["variant"] != "tree";
+    let rows: Vec<&Value> = report["rows"].as_array().unwrap().iter().filter(counted).collect();
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.len() == rows.len() && rows.len() >= 5, "{csv}");
+    for (line, row) in lines.iter().zip(&rows) {
+        assert_eq!(line[column("variant")], row["variant"]);
+        let value = |name: &str| line[column(name)].parse::<f64>().unwrap();
+        let [operations, bytes] = ["operations", "bytes"].map(|of| value(&format!("{of}_per_unit")));
+        assert_eq!([operations, bytes], ["operations", "bytes"].map(|of| number(&row["counts"][of])));
+        let steps = number(&row["steps_per_second"]);
+        let units = value("operations_per_second") / operations / steps;
+        // Pairs of a step, or cells.
+        assert!((1.0..=1.01 * 256.0 * 256.0).contains(&units), "{row}");
+        assert!((value("operations_per_byte") * bytes / operations - 1.0).abs() < 1e-9);
+        assert_eq!(value(&peaks[0]), number(&report["roofline"][&peaks[0]]));
+    }
+    // A chart for each of the three modes.
+    stdout(folder.path(), &format!("{bench} --roofline x.png"));
+    let picture = image::open(folder.path().join("x.png")).unwrap();
+    assert_eq!(picture.dimensions(), (1600, 3000));
+}
+
+#[test]
 fn bench_measures_the_scene_of_any_size_that_is_asked_for() {
     let folder = folder();
     let bench = "bench --bodies 300 --seconds 0.001 --repeats 1";
