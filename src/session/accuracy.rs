@@ -166,7 +166,7 @@ impl VariantLog {
                     rung.relative_error = relative_error.or(rung.relative_error);
                 }
                 None => {
-                    self.0.push((mode, bodies, Rung { variant, pairs_per_second, relative_error, counts }))
+                    self.0.push((mode, bodies, Rung { variant, pairs_per_second, relative_error, counts }));
                 }
             }
         }

@@ -112,11 +112,16 @@ fn name(
             let at = place.position_from_point(&[left, left + roof.rate.log10()].into());
             let galley = painter.layout_no_wrap(text, font, colour);
             let along = place.position_from_point(&[left + 1.0, left + 1.0 + roof.rate.log10()].into()) - at;
-            // The name stands above its line: the direction along the line, turned to the left, points up.
+            // The name stands on the side of its line that has more room.
+            let is_above = at.y > place.frame().center().y;
+            let (anchor, side, top) = match is_above {
+                true => (Align2::LEFT_BOTTOM, 1.0, -galley.size().y),
+                false => (Align2::LEFT_TOP, -1.0, 0.0),
+            };
             let along = along.normalized();
-            let bottom = at + NAME * (2.0 * along + along.rot90());
-            let shape = egui::epaint::TextShape::new(bottom - vec2(0.0, galley.size().y), galley, colour);
-            painter.add(shape.with_angle_and_anchor(along.angle(), Align2::LEFT_BOTTOM));
+            let start = at + NAME * (2.0 * along + side * along.rot90()) + vec2(0.0, top);
+            let shape = egui::epaint::TextShape::new(start, galley, colour);
+            painter.add(shape.with_angle_and_anchor(along.angle(), anchor));
         }
     }
 }
