@@ -177,6 +177,9 @@ pub(crate) struct View {
     /// Size of the window in pixels [default: the last size; 1280x800 the first time]
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
+    /// Start with a lesson: `kernels`, or a TOML file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) lesson: Option<PathBuf>,
     /// Do not read or write settings and autosaves; --frames implies this
     #[arg(long)]
     pub(crate) clean: bool,

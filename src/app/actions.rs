@@ -39,6 +39,9 @@ impl Viewer {
                 Action::Redo => self.sim.send(Command::Redo),
                 Action::CopyCommandLine => self.copy_command_line(),
                 Action::PasteSettings => self.paste_settings(),
+                Action::TakeSettings(text) => {
+                    self.take_settings(&text, "Could not set up the step of the lesson");
+                }
                 Action::DeleteBody => {
                     if let Some(selected) = self.sim.shown.selected {
                         self.edit(Edit::Remove(selected.body));
@@ -236,18 +239,24 @@ impl Viewer {
 
     /// Applies the settings in the clipboard. The user can undo this.
     fn paste_settings(&mut self) {
-        let before = (self.sim.config.clone(), self.screen.look.clone());
         let text = self.screen.window.clipboard_text().unwrap_or_default();
-        match Pasted::read(&text).and_then(|pasted| self.apply_pasted(pasted)) {
-            Ok(()) => {
-                let Self { ui, sim, screen, .. } = self;
-                ui.undo.add((&before.0, &before.1), (&sim.config, &screen.look));
-                ui.alerts.say("Applied the settings in the clipboard");
-                self.configure(&before.0);
-                self.screen.redraw();
-            }
-            Err(error) => self.ui.alerts.failed("Could not paste the settings", &error),
+        if self.take_settings(&text, "Could not paste the settings") {
+            self.ui.alerts.say("Applied the settings in the clipboard");
         }
+    }
+
+    /// Applies settings given as text. Returns whether this succeeded; otherwise the user is told what `failed`.
+    fn take_settings(&mut self, text: &str, failed: &str) -> bool {
+        let before = (self.sim.config.clone(), self.screen.look.clone());
+        if let Err(error) = Pasted::read(text).and_then(|pasted| self.apply_pasted(pasted)) {
+            self.ui.alerts.failed(failed, &error);
+            return false;
+        }
+        let Self { ui, sim, screen, .. } = self;
+        ui.undo.add((&before.0, &before.1), (&sim.config, &screen.look));
+        self.configure(&before.0);
+        self.screen.redraw();
+        true
     }
 
     fn apply_pasted(&mut self, pasted: Pasted) -> Result<()> {

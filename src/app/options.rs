@@ -1,11 +1,13 @@
 //! Options for starting the window.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::base::{Look, OutputFile, Partial, Result};
 use crate::compute::FoundDevice;
 use crate::engine::{Config, Engine};
+use crate::ui::Lesson;
 
 /// Function that reads the configuration and the look from the arguments of a command line of `gravitile view`.
 pub type ReadCommandLine = fn(Vec<String>) -> Result<(Config, Partial<Look>)>;
@@ -36,6 +38,8 @@ pub struct Options {
     /// Whether the command line selects an initial state. If so, the program does not offer to continue the previous
     /// run.
     pub is_chosen: bool,
+    /// Lesson to start with, if any.
+    pub lesson: Option<Arc<Lesson>>,
     /// Number of frames to draw before the program exits, or `None` to run until the user quits.
     pub frames: Option<u64>,
     /// File to which the report (frame times and events) is written on exit, if the user asked for one.

@@ -72,6 +72,7 @@ impl Viewer {
         let appearance = Appearance::new(&options.config.start, preferences.own_look(options.look));
         let mut ui = Ui::new(&window.egui());
         ui.records_controls = options.report.is_some();
+        options.lesson.into_iter().for_each(|lesson| ui.start_lesson(lesson));
         ui.panel = preferences.saved.panel;
         ui.files.folder.clone_from(&preferences.saved.folder);
         ui.files.recent.clone_from(&preferences.saved.recent);

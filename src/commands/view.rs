@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -15,6 +16,7 @@ use crate::base::{Look, OutputFile, Partial, Result, invalid};
 use crate::cli::{Cli, Command, DevicesArgs, View};
 use crate::compute::{self, Devices, FoundDevice};
 use crate::engine::{self, Config, kernel_lab};
+use crate::ui::Lesson;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
     let started = Instant::now();
@@ -36,6 +38,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         autosave: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),
         kernels: args.simulation.kernels.kernels.as_deref().map(prepare).transpose()?,
         is_chosen: args.simulation.is_chosen(),
+        lesson: args.lesson.as_deref().map(Lesson::load).transpose()?.map(Arc::new),
         frames: args.frames,
         report: args.report.as_deref().map(OutputFile::create).transpose()?,
         devices: devices.clone(),

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use egui::{Rect, Response};
 
+use super::jump;
+use super::lens::Page;
+use super::lesson::Lesson;
 use crate::base::{Choice, Edit, Result, choice, invalid};
 use crate::engine::Study;
 use crate::modes::{ModeInfo, Variant};
@@ -82,6 +85,14 @@ pub enum Action {
     CopyCommandLine,
     /// Apply the command line or the list of settings in the clipboard.
     PasteSettings,
+    /// Apply these options of `gravitile view`, for a step of a lesson.
+    TakeSettings(String),
+    /// Start a lesson.
+    StartLesson(Arc<Lesson>),
+    /// Scroll the panel to the control with this name.
+    PointAt(String),
+    /// Open the Lens window at this page, or close it.
+    OpenLens(Option<Page>),
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
     /// Set the parameter of the mode with this key to a number.
@@ -217,6 +228,7 @@ impl Action {
                     | Self::Redo
                     | Self::UndoAndRun
                     | Self::PasteSettings
+                    | Self::TakeSettings(_)
             )
             || matches!(
                 self,
@@ -265,11 +277,20 @@ pub(super) struct Collector {
     pub controls: Option<Vec<(String, Rect)>>,
     /// Message about an invalid number that the user typed, if any.
     pub message: Option<String>,
+    /// Name of the control that a lesson speaks of, if any.
+    pub pointed: Option<String>,
 }
 
 impl Collector {
-    /// Records the rectangle of the control with this `key`, if a test has requested control rectangles.
+    /// Records the rectangle of the control with this `key`, if a test has requested control rectangles. Outlines the
+    /// control that a lesson speaks of.
     pub(super) fn record(&mut self, key: impl Display, response: &Response) {
+        if let Some(pointed) = &self.pointed
+            && key.to_string() == *pointed
+        {
+            jump::reveal(pointed, response);
+            jump::outline(response);
+        }
         self.record_rect(key, response.rect);
     }
 

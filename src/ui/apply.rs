@@ -123,7 +123,7 @@ impl Ui {
             }
             Action::ShowSetting(key) => {
                 self.panel = true;
-                self.jump = Some(key);
+                self.jump = Some(key.into());
             }
             Action::FollowCentre | Action::ToggleRotation => match (config.mode.info().work.orbit, action) {
                 (Ok(()), Action::FollowCentre) => look.follow ^= true,
@@ -163,6 +163,12 @@ impl Ui {
             Action::ToggleHelp => self.help ^= true,
             Action::TogglePlots => self.plots.is_open ^= true,
             Action::ToggleLens => self.lens.is_open ^= true,
+            Action::OpenLens(page) => self.lens.open(page),
+            Action::PointAt(key) => {
+                self.panel = true;
+                self.jump = Some(key.into());
+            }
+            Action::StartLesson(lesson) => self.start_lesson(lesson),
             Action::ToggleGallery => self.gallery.is_open ^= true,
             Action::ShowChart => self.measurement.is_open = true,
             Action::StartStudy(study) => {
@@ -213,7 +219,7 @@ impl Ui {
     /// instead.
     fn show_switch(&mut self, key: &'static str, is_on: bool) {
         if self.panel {
-            self.jump = Some(key);
+            self.jump = Some(key.into());
             return;
         }
         let mut name = key.replace('_', " ");

@@ -75,7 +75,7 @@ impl Export {
 
     pub(super) fn show(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         ui.add_space(10.0);
-        let unfolds = jump::target(ui.ctx()).is_some_and(|key| SETTINGS.iter().any(|(own, _)| *own == key));
+        let unfolds = jump::target(ui.ctx()).is_some_and(|key| SETTINGS.iter().any(|(own, _)| *own == &*key));
         let texts = ("share", title(ui, "Export"), "Save pictures and record films");
         folded(ui, out, texts, unfolds, |ui, out| {
             self.sizes(ui, out);

@@ -1,6 +1,7 @@
 //! State of the whole user interface, and the code that shows one frame of it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use egui::{Rect, Vec2};
 
@@ -15,6 +16,7 @@ use super::gallery::Gallery;
 use super::keys::Keyboard;
 use super::labels::Labels;
 use super::lens::Lens;
+use super::lesson::{Course, Lesson};
 use super::mode_memory::ModeMemory;
 use super::model::Model;
 use super::panel::Shown;
@@ -63,6 +65,8 @@ pub struct Ui {
     pub plots: Plots,
     /// The Lens window.
     pub lens: Lens,
+    /// The lesson that is being taken, if any.
+    course: Option<Course>,
     /// The file dialog.
     pub files: Files,
     /// Changes and edits that can be undone.
@@ -77,7 +81,7 @@ pub struct Ui {
     labels: Labels,
     palette: CommandPalette,
     /// Key of the setting that the panel scrolls to in the next frame.
-    pub(super) jump: Option<&'static str>,
+    pub(super) jump: Option<Arc<str>>,
     keyboard: Keyboard,
 }
 
@@ -143,7 +147,13 @@ impl Ui {
             actions.retain(|action| *action == Action::Quit);
             self.palette.close(ctx);
         }
-        Collector { actions, controls: self.records_controls.then(Vec::new), message: None }
+        let pointed = self.course.as_ref().and_then(Course::point).map(str::to_owned);
+        Collector { actions, controls: self.records_controls.then(Vec::new), message: None, pointed }
+    }
+
+    /// Starts a lesson at its first step.
+    pub fn start_lesson(&mut self, lesson: Arc<Lesson>) {
+        self.course = Some(Course::new(lesson));
     }
 
     fn show_panel(&mut self, ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
@@ -199,6 +209,7 @@ impl Ui {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
         self.lens.show(ctx, model, out);
+        self.course.take_if(|course| !course.show(ctx, model, out));
         let hidden = self.plots.show(ctx, &model.stats.config, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);

@@ -15,6 +15,9 @@ use crate::engine::{Config, Study, Trial};
 use crate::export::chart::Chart;
 use crate::modes::Recipe;
 
+/// Names of the controls in the section "Kernel tuning" to which a lesson can point.
+const TUNING: [&str; 4] = ["sweep work-groups", "sweep bodies", "tune", "chart"];
+
 /// Shows the Kernel section of the panel. `folder` contains the user's edited kernels, if any.
 pub(super) fn show(
     ui: &mut egui::Ui,
@@ -23,7 +26,8 @@ pub(super) fn show(
     out: &mut Collector,
 ) {
     ui.add_space(10.0);
-    let unfolds = jump::target(ui.ctx()).is_some_and(|key| ["variant", "work-group"].contains(&key));
+    let is_here = |key: &str| ["variant", "work-group"].iter().any(|own| key.starts_with(own));
+    let unfolds = jump::target(ui.ctx()).is_some_and(|key| is_here(&key) || TUNING.contains(&&*key));
     let help = "How the device computes a step: the kernel variant, its settings, and measurements of speed";
     let title = title(ui, model.stats.variant);
     folded(ui, out, ("kernel", title, help), unfolds, |ui, out| {
@@ -117,7 +121,8 @@ fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: 
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let title = RichText::new("Kernel tuning").color(theme::of(ui).text);
     let help = "Compile-time parameters of the variant, and measurements of speed";
-    folded(ui, out, ("tuning", title, help), false, |ui, out| {
+    let unfolds = jump::target(ui.ctx()).is_some_and(|key| TUNING.contains(&&*key));
+    folded(ui, out, ("tuning", title, help), unfolds, |ui, out| {
         knobs(ui, config, recipe, out);
         measurements(ui, config, measurement, out);
     });

@@ -7,6 +7,7 @@ use super::action::Action;
 use super::export;
 use super::files::name_of;
 use super::keys::CONTROLS;
+use super::lesson::Lesson;
 use crate::base::{BodyNames, Info, Look, Opt, Params, Scale, Visitor};
 use crate::engine::{Config, Study};
 use crate::modes::MODES;
@@ -169,6 +170,10 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         })
     });
     let more = COMMANDS.into_iter().map(|(text, action)| Entry::new(text, action));
+    let lessons = Lesson::built_in().iter().map(|lesson| {
+        let text = format!("Lesson {} {}", lesson.title, lesson.summary);
+        Entry::new(text, Action::StartLesson(lesson.clone()))
+    });
     let views = (1..=9).flat_map(|number| {
         [
             Entry::new(format!("Go to view {number}"), Action::RecallView(number)),
@@ -193,7 +198,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let mut parameters = Parameters::default();
     config.mode.clone().visit(&mut parameters);
     Look::default().visit(&mut parameters);
-    let all = controls.chain(modes).chain(scenes).chain(more).chain(views);
+    let all = controls.chain(modes).chain(scenes).chain(more).chain(lessons).chain(views);
     all.chain(variants).chain(parameters.places).chain(parameters.options).chain(settings)
 }
 

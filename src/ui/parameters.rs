@@ -1,5 +1,7 @@
 //! "Parameters" section of the panel: the parameters of the mode.
 
+use std::sync::Arc;
+
 use super::action::{Action, Collector};
 use super::fields::Fields;
 use super::jump;
@@ -40,7 +42,8 @@ pub(super) fn more<P: Params + ?Sized>(
     params: &mut P,
     add: impl FnOnce(&mut egui::Ui, &mut Collector, &mut P),
 ) {
-    let is_target = |key| params::infos(params).iter().any(|info| info.advanced && info.key == key);
+    let is_target =
+        |key: Arc<str>| params::infos(params).iter().any(|info| info.advanced && info.key == &*key);
     let unfolds = jump::target(ui.ctx()).is_some_and(is_target);
     folded(ui, out, (key, title, help), unfolds, |ui, out| add(ui, out, params));
 }

@@ -105,6 +105,26 @@ fn pause_step_and_restart_by_key_and_by_button() {
     assert_eq!(report.config["running"], false);
 }
 
+/// Each step of the built-in lesson sets up a variant.
+#[test]
+fn a_lesson_is_walked_through() {
+    let display = Display::open();
+    let args = "--lesson kernels --bodies 512 --size 1280x800";
+    let controls = display.run(&format!("{args} --frames 20"));
+    let viewer = display.view(args);
+    viewer.runs();
+    for _ in 0..5 {
+        // The card is at the lower right, so that its last button stays in place.
+        viewer.alters("the next step is shown", PICTURE, || viewer.click(controls.control("lesson next")));
+        viewer.runs();
+    }
+    let report = viewer.quit();
+    let variants: Vec<_> =
+        report.events.iter().filter_map(|event| event.what.strip_prefix("variant=")).collect();
+    assert_eq!(variants, ["tiled", "vector", "mutual", "tree"]);
+    assert_eq!(report.config["start"]["scene"], "galaxy");
+}
+
 #[test]
 fn the_picture_follows_the_mouse_and_the_window() {
     let display = Display::open();

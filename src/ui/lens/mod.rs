@@ -1,15 +1,17 @@
 //! "Lens" window: shows why a kernel is as fast as it is.
 
+mod page;
 mod roofline;
 mod step;
 
-use egui::ScrollArea;
+use egui::{Align, Layout, ScrollArea};
 
+pub(super) use self::page::Page;
 use self::roofline::RooflinePage;
 use super::action::Collector;
 use super::model::Model;
-use super::overlay;
 use super::widgets::{Chip, chips};
+use super::{lesson, overlay};
 use crate::session::Watched;
 
 /// Width of the window when it is first opened, in points.
@@ -27,16 +29,6 @@ pub struct Lens {
     page: Page,
 }
 
-/// A page of the Lens window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Page {
-    /// How the time of a step divides among the kernels.
-    #[default]
-    Step,
-    /// Speeds of the variants, and the peak rates of the device.
-    Roofline,
-}
-
 /// All pages with their titles and tooltips, in the order of the window.
 const PAGES: &[(Page, &str, &str)] = &[
     (Page::Step, "Time of a step", "How the time of a step divides among the kernels"),
@@ -44,6 +36,12 @@ const PAGES: &[(Page, &str, &str)] = &[
 ];
 
 impl Lens {
+    /// Opens the window at a page, or closes it.
+    pub(super) fn open(&mut self, page: Option<Page>) {
+        self.is_open = page.is_some();
+        self.page = page.unwrap_or(self.page);
+    }
+
     /// Returns what the simulation must measure for the page that is shown.
     pub fn watched(&self) -> Watched {
         Watched {
@@ -57,10 +55,14 @@ impl Lens {
         let Self { is_open, roofline, page } = self;
         let window = overlay::window_beside(ctx, "Lens", is_open, WIDTH);
         window.default_height(HEIGHT).min_height(200.0).show(ctx, |ui| {
-            let tabs = PAGES.iter().map(|(it, title, help)| Chip::new(title, help, it == page));
-            if let Some(clicked) = chips(ui, out, ("lens", "Page"), tabs) {
-                *page = PAGES[clicked].0;
-            }
+            let current = *page;
+            let tabs = PAGES.iter().map(|(it, title, help)| Chip::new(title, help, *it == current));
+            ui.horizontal(|ui| {
+                if let Some(clicked) = chips(ui, out, ("lens", "Page"), tabs) {
+                    *page = PAGES[clicked].0;
+                }
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| lesson::start_buttons(ui, out));
+            });
             ui.separator();
             match page {
                 Page::Step => drop(ScrollArea::vertical().show(ui, |ui| step::show(ui, model.stats))),

@@ -43,6 +43,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("man --out nowhere", &["cannot write nowhere"]),
     ("bench --plot x.jpg", &["x.jpg", ".png or .csv"]),
     ("bench --plot speed", &["speed: ", ".png or .csv"]),
+    ("view --lesson cooking", &["no lesson called `cooking`", "kernels"]),
     ("bench --roofline x.jpg", &["x.jpg", ".png or .csv"]),
     ("bench --plot nowhere/x.png", &["cannot write nowhere/x.png"]),
     ("bench --resume nowhere.gravitile", &["cannot read nowhere.gravitile"]),

@@ -603,6 +603,23 @@ fn bench_draws_rooflines() {
     assert_eq!(picture.dimensions(), (1600, 3000));
 }
 
+/// The settings of the built-in lessons are valid for both kinds of devices.
+#[test]
+fn a_lesson_has_settings_that_run() {
+    use gravitile::compute::DeviceKind;
+    let folder = folder();
+    let mut all = std::collections::BTreeSet::new();
+    for lesson in gravitile::ui::Lesson::built_in() {
+        for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
+            all.extend(lesson.steps.iter().filter_map(|step| step.settings(kind)));
+        }
+    }
+    assert!(all.len() >= 6);
+    for settings in all {
+        stdout(folder.path(), &format!("run {settings} --bodies 64 --steps 1"));
+    }
+}
+
 #[test]
 fn bench_measures_the_scene_of_any_size_that_is_asked_for() {
     let folder = folder();

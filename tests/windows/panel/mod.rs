@@ -8,6 +8,7 @@ mod hand;
 mod kept;
 mod keyboard;
 mod lens;
+mod lesson;
 mod parameters;
 mod picture;
 mod plots;

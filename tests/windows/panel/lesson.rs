@@ -1,0 +1,83 @@
+//! Tests lessons: the texts, what each step sets up, and the control that it outlines.
+
+use gravitile::compute::DeviceKind;
+use gravitile::session::Watched;
+use gravitile::ui::Lesson;
+
+use super::*;
+
+/// Returns the actions since the last call.
+fn actions(window: &mut Window) -> Vec<Action> {
+    std::mem::take(&mut window.state_mut().actions)
+}
+
+#[test]
+fn the_built_in_lesson_is_taken_from_start_to_finish() {
+    for kind in [DeviceKind::Gpu, DeviceKind::Cpu] {
+        let mut window = open(MODES[0]);
+        window.state_mut().device.kind = kind;
+        press(&mut window, Key::K);
+        window.state_mut().actions.clear();
+        click(&mut window, Role::Button, "Lesson");
+        let lesson = Lesson::built_in()[0].clone();
+        for (nth, step) in lesson.steps.iter().enumerate() {
+            window.run();
+            let settings = step.settings(kind).map(|settings| Action::TakeSettings(settings.to_owned()));
+            assert_eq!(actions(&mut window), Vec::from_iter(settings), "{}", step.title);
+            assert!(window.query_by_label(&step.title).is_some());
+            assert!(window.query_by_label(&format!("Step {} of 6", nth + 1)).is_some());
+            for paragraph in step.paragraphs(kind) {
+                let text = paragraph.replace(['`', '*'], "");
+                assert!(window.query_by_label(&text).is_some(), "{text}");
+            }
+            let shows_roofline = step.title == "How far can it go?";
+            let watched = Watched { kernels: !shows_roofline, peaks: shows_roofline };
+            assert_eq!(window.state_mut().ui().lens.watched(), watched, "{}", step.title);
+            if let Some(point) = &step.point {
+                assert!(window.state().rects.iter().any(|(name, _)| name == point), "no control {point}");
+            }
+            let (question, answer) = step.question(kind).unwrap();
+            let [question, answer] = [question, answer].map(|text| text.replace('`', ""));
+            assert!(window.query_by_label(&question).is_some(), "{question}");
+            assert!(window.query_by_label(&answer).is_none(), "the answer comes on demand");
+            click(&mut window, Role::Button, "Show the answer");
+            assert!(window.query_by_label(&answer).is_some(), "{answer}");
+            click(&mut window, Role::Button, if nth == 5 { "Finish" } else { "Next" });
+        }
+        window.run();
+        assert!(window.query_by_label("Step 6 of 6").is_none());
+        assert_eq!(actions(&mut window), []);
+    }
+}
+
+#[test]
+fn a_lesson_goes_back_is_left_and_compares_what_it_measured() {
+    let mut window = open(MODES[0]);
+    let lesson = Lesson::built_in()[0].clone();
+    window.state_mut().ui().start_lesson(lesson.clone());
+    window.state_mut().stats.device_ms_per_step = 2.0;
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("Measured here").is_none(), "one speed is no comparison");
+    window.state_mut().stats.variant = MODES[0].variants[2].name;
+    window.state_mut().stats.device_ms_per_step = 0.5;
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("Measured here").is_some());
+    for speed in ["500 ", "2.00 k"] {
+        assert!(window.query_by_label(speed).is_some(), "{speed}");
+    }
+    // With another number of bodies, the speeds say nothing.
+    window.state_mut().stats.bodies *= 2;
+    window.run_steps(3);
+    assert!(window.query_by_label("500 ").is_none());
+
+    click(&mut window, Role::Button, "Next");
+    window.run();
+    actions(&mut window);
+    click(&mut window, Role::Button, "Back");
+    window.run();
+    let settings = lesson.steps[0].settings(DeviceKind::Gpu).unwrap();
+    assert_eq!(actions(&mut window), [Action::TakeSettings(settings.to_owned())]);
+    click(&mut window, Role::Button, "Leave");
+    window.run();
+    assert!(window.query_by_label("Step 1 of 6").is_none());
+}
