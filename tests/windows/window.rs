@@ -121,8 +121,8 @@ fn a_lesson_is_walked_through() {
     let report = viewer.quit();
     let variants: Vec<_> =
         report.events.iter().filter_map(|event| event.what.strip_prefix("variant=")).collect();
-    assert_eq!(variants, ["tiled", "vector", "mutual", "tree"]);
-    assert_eq!(report.config["start"]["scene"], "galaxy");
+    assert_eq!(variants, ["naive", "tiled", "vector", "mutual", "tree"]);
+    assert_eq!(report.config["start"], "galaxy");
 }
 
 #[test]

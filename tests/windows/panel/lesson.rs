@@ -6,6 +6,12 @@ use gravitile::ui::Lesson;
 
 use super::*;
 
+/// Clicks a button, and waits until the panel has scrolled to the control that a lesson speaks of.
+fn go(window: &mut Window, label: &str) {
+    window.get_by_role_and_label(Role::Button, label).click();
+    window.run_steps(40);
+}
+
 /// Returns the actions since the last call.
 fn actions(window: &mut Window) -> Vec<Action> {
     std::mem::take(&mut window.state_mut().actions)
@@ -18,10 +24,9 @@ fn the_built_in_lesson_is_taken_from_start_to_finish() {
         window.state_mut().device.kind = kind;
         press(&mut window, Key::K);
         window.state_mut().actions.clear();
-        click(&mut window, Role::Button, "Lesson");
+        go(&mut window, "Lesson");
         let lesson = Lesson::built_in()[0].clone();
         for (nth, step) in lesson.steps.iter().enumerate() {
-            window.run();
             let settings = step.settings(kind).map(|settings| Action::TakeSettings(settings.to_owned()));
             assert_eq!(actions(&mut window), Vec::from_iter(settings), "{}", step.title);
             assert!(window.query_by_label(&step.title).is_some());
@@ -40,11 +45,10 @@ fn the_built_in_lesson_is_taken_from_start_to_finish() {
             let [question, answer] = [question, answer].map(|text| text.replace('`', ""));
             assert!(window.query_by_label(&question).is_some(), "{question}");
             assert!(window.query_by_label(&answer).is_none(), "the answer comes on demand");
-            click(&mut window, Role::Button, "Show the answer");
+            go(&mut window, "Show the answer");
             assert!(window.query_by_label(&answer).is_some(), "{answer}");
-            click(&mut window, Role::Button, if nth == 5 { "Finish" } else { "Next" });
+            go(&mut window, if nth == 5 { "Finish" } else { "Next" });
         }
-        window.run();
         assert!(window.query_by_label("Step 6 of 6").is_none());
         assert_eq!(actions(&mut window), []);
     }
@@ -70,14 +74,11 @@ fn a_lesson_goes_back_is_left_and_compares_what_it_measured() {
     window.run_steps(3);
     assert!(window.query_by_label("500 ").is_none());
 
-    click(&mut window, Role::Button, "Next");
-    window.run();
+    go(&mut window, "Next");
     actions(&mut window);
-    click(&mut window, Role::Button, "Back");
-    window.run();
+    go(&mut window, "Back");
     let settings = lesson.steps[0].settings(DeviceKind::Gpu).unwrap();
     assert_eq!(actions(&mut window), [Action::TakeSettings(settings.to_owned())]);
-    click(&mut window, Role::Button, "Leave");
-    window.run();
+    go(&mut window, "Leave");
     assert!(window.query_by_label("Step 1 of 6").is_none());
 }
