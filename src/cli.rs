@@ -306,6 +306,10 @@ pub(crate) struct Bench {
     /// speed against error
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write a roofline chart to a PNG or CSV file: operations per second against operations per byte, beside the peak rates
+    /// of the device
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tune", "devices"])]
+    pub(crate) roofline: Option<PathBuf>,
     /// Number of times to repeat each measurement; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,

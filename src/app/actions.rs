@@ -60,6 +60,7 @@ impl Viewer {
                 Action::StartStudy(study) => self.sim.send(Command::StartStudy(study)),
                 Action::StopStudy => self.sim.send(Command::StopStudy),
                 Action::SaveChart(kind) => self.save_chart(kind),
+                Action::SaveRoofline(kind) => self.save_roofline(kind),
                 Action::SavePlots => self.save_plots(),
                 Action::ContinuePrevious => match self.autosave.offered() {
                     Some(path) => {
@@ -305,6 +306,16 @@ impl Viewer {
         match save(&self.exports, (&name, kind.name()), |file| kind.write(charts, file)) {
             Ok(path) => self.ui.measurement.saved = Some(path),
             Err(error) => self.ui.alerts.failed("Could not save the chart", &error),
+        }
+    }
+
+    fn save_roofline(&mut self, kind: ChartFormat) {
+        let Some(chart) = self.ui.lens.roofline.chart.as_ref() else { return };
+        let name = format!("gravitile-{}-roofline", chart.info.name);
+        let charts = std::slice::from_ref(chart);
+        match save(&self.exports, (&name, kind.name()), |file| kind.write_rooflines(charts, file)) {
+            Ok(path) => self.ui.lens.roofline.saved = Some(path),
+            Err(error) => self.ui.alerts.failed("Could not save the roofline", &error),
         }
     }
 

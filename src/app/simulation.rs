@@ -3,7 +3,7 @@
 use crate::base::{Error, LightRequest, Points};
 use crate::compute::DeviceInfo;
 use crate::engine::{Config, Resolved};
-use crate::session::{Command, Frame, Session, Stats};
+use crate::session::{Command, Frame, Session, Stats, Watched};
 
 pub(super) struct Simulation {
     pub session: Session,
@@ -19,8 +19,8 @@ pub(super) struct Simulation {
     pub is_resuming: bool,
     /// Whether the plots are shown. If so, the simulation measures energy more often.
     is_watched: bool,
-    /// Whether the times of the kernels are shown. If so, the simulation measures them.
-    kernels_are_watched: bool,
+    /// What the Lens window shows. The simulation measures it.
+    lens: Watched,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
     /// Image of the bodies' light that the simulation adds to its frames, if any.
@@ -38,7 +38,7 @@ impl Simulation {
             failure,
             is_resuming: false,
             is_watched: false,
-            kernels_are_watched: false,
+            lens: Watched::default(),
             cells: None,
             light: None,
         }
@@ -71,10 +71,10 @@ impl Simulation {
         }
     }
 
-    /// Tells the simulation whether the times of the kernels are shown, if this has changed.
-    pub(super) fn watch_kernels(&mut self, is_shown: bool) {
-        if std::mem::replace(&mut self.kernels_are_watched, is_shown) != is_shown {
-            self.send(Command::WatchKernels(is_shown));
+    /// Tells the simulation what the Lens window shows, if this has changed.
+    pub(super) fn watch_for_lens(&mut self, watched: Watched) {
+        if std::mem::replace(&mut self.lens, watched) != watched {
+            self.send(Command::Watch(watched));
         }
     }
 

@@ -202,7 +202,7 @@ impl Viewer {
             self.cancel_gesture();
         }
         self.sim.watch(self.ui.plots.is_open);
-        self.sim.watch_kernels(self.ui.lens.shows_kernel_times());
+        self.sim.watch_for_lens(self.ui.lens.watched());
         self.sim.show_cells(self.screen.look.cells_for(None).map(|request| request.depth));
         Ok(Some(output))
     }

@@ -201,7 +201,11 @@ impl Device {
     /// # Errors
     /// Returns an error if the driver does not report the times of kernels.
     pub fn take_recording(&self) -> Result<Recording> {
-        self.recorder.take(self)
+        self.recorder.stop();
+        if let Some(last) = self.recorder.last_event() {
+            self.wait(&last, "running a kernel")?;
+        }
+        self.recorder.take()
     }
 
     /// Notes in a recording that a pass over all bodies or cells begins.

@@ -296,7 +296,8 @@ impl Kernel {
     fn launch(&self, range: WorkRange) -> Launch {
         use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
         let local = core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::LocalMemSize);
-        let local_bytes = if let Ok(Answer::LocalMemSize(bytes)) = local { bytes } else { 0 };
+        // NVIDIA's driver reports one byte for kernels without local memory.
+        let local_bytes = if let Ok(Answer::LocalMemSize(bytes)) = local { bytes & !1 } else { 0 };
         let WorkRange { count: items, group: work_group, .. } = range;
         Launch { kernel: self.name, start: 0, end: 0, items, work_group, local_bytes, pass: 0 }
     }

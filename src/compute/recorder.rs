@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
-use super::device::Device;
 use crate::base::{Result, invalid};
 
 /// Number of events that a recording holds before it reads the times of the older ones and releases them.
@@ -119,13 +118,15 @@ impl Recorder {
         Ok(())
     }
 
-    /// Ends the recording and returns it. Waits until all recorded launches have ended.
-    pub(super) fn take(&self, device: &Device) -> Result<Recording> {
+    /// Returns the event of the newest recorded launch, if there is one.
+    pub(super) fn last_event(&self) -> Option<core::Event> {
+        self.tape().open.back().map(|(_, event)| event.clone())
+    }
+
+    /// Ends the recording and returns it. All recorded launches must have ended.
+    pub(super) fn take(&self) -> Result<Recording> {
         self.stop();
         let mut tape = std::mem::take(&mut *self.tape());
-        if let Some((_, last)) = tape.open.back() {
-            device.wait(last, "running a kernel")?;
-        }
         tape.read(tape.open.len())?;
         Ok(tape.recording)
     }

@@ -25,8 +25,8 @@ const SEED: f32 = 0.75;
 /// Number of rounds until a work-item loads the same data again: few enough that the data stays in the L1 cache.
 const FETCHED: usize = 32;
 
-/// Peak rates of a device; a rate is `None` if its measurement failed.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+/// Peak rates of a device; a rate is `None` if it has not been measured or its measurement failed.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Roofline {
     /// Number of `f32` fused multiply-adds per second.
     pub multiply_adds_per_second: Option<f64>,
@@ -52,7 +52,7 @@ impl Roofline {
 }
 
 /// A kernel that repeats a single operation to measure its peak rate.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,

@@ -9,7 +9,7 @@ use ocl::core;
 const MOST_PROGRAMS: usize = 256;
 
 /// One file of OpenCL C, embedded in the executable.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelSource {
     /// Path relative to `kernels/`, as shown in compiler messages.
     pub file: &'static str,

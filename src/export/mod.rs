@@ -3,4 +3,5 @@
 pub mod chart;
 pub mod error_chart;
 pub mod film;
+pub mod roofline_chart;
 pub mod trace;

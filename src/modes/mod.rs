@@ -6,6 +6,7 @@ pub mod asteroids;
 mod body_errors;
 pub(crate) mod carried;
 pub mod checks;
+mod counts;
 mod diagnostics;
 mod edits;
 mod fleet;
@@ -29,6 +30,7 @@ use self::reduction::Reduction;
 use self::variant::{common_multiple, variants};
 
 pub use self::body_errors::BodyErrors;
+pub use self::counts::Counts;
 pub use self::diagnostics::{Diagnostics, Reading, Remedy};
 pub use self::fleet::orders::{Blueprint, Link, Order, Parcel, bits, pack, set_bits, unpack, words};
 pub use self::limit::{Busy, Limit, Pair};

@@ -7,7 +7,9 @@ use std::sync::{Arc, LazyLock};
 
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::kernels::sources;
-use super::{DeviceRecipe, Diagnostics, Limit, Order, Recipe, Remedy, Series, Sharing, Team, Variant, Work};
+use super::{
+    Counts, DeviceRecipe, Diagnostics, Limit, Order, Recipe, Remedy, Series, Sharing, Team, Variant, Work,
+};
 use crate::base::look::Srgb;
 use crate::base::{
     Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, Palette,
@@ -293,6 +295,12 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the largest relative error of a recipe that the `check` command accepts.
     fn tolerance(&self, recipe: &Recipe) -> f64 {
         recipe.variant.tolerance
+    }
+
+    /// Returns the arithmetic and the memory traffic of a recipe per pair or cell, with these parameters. Returns `None` if
+    /// they depend on the bodies.
+    fn counts(&self, recipe: &Recipe) -> Option<Counts> {
+        (recipe.variant.counts)(recipe)
     }
 
     /// Changes the parameters so that every step takes the same time, for speed measurements.

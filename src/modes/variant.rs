@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 use super::accuracy::TOLERANCE;
+use super::counts::Counts;
 use super::kernels::Define;
 use crate::base::params::product;
 use crate::base::{Result, invalid};
@@ -47,6 +48,9 @@ pub struct Variant {
     pub together: Together,
     /// Whether the hardware limit of the mode applies. It does not apply to variants that skip pairs or memory traffic.
     pub has_limit: bool,
+    /// Returns the arithmetic and the memory traffic per pair or cell; `None` if they depend on the bodies. The mode may
+    /// add to them (see [`Mode::counts`](super::Mode::counts)).
+    pub counts: fn(&Recipe) -> Option<Counts>,
     /// Whether the variant sorts the bodies into the cells of a tree, which pictures can show.
     pub has_cells: bool,
     /// Data for building the variant's solver, of a type that only the mode knows.
@@ -80,6 +84,7 @@ impl Variant {
         local_bytes: |_| 0,
         together: Together::Freely,
         has_limit: true,
+        counts: |_| None,
         has_cells: false,
         solver: &(),
     };

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 
 use super::frame::{Rung, Stats};
-use crate::modes::BodyErrors;
 use crate::modes::accuracy::{Judged, LEAST_SAMPLE, SAMPLE, Sample, SampleErrors, choose};
+use crate::modes::{BodyErrors, Counts};
 
 /// Shortest time between two accuracy checks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -155,17 +155,19 @@ impl AccuracyCheck {
 pub(super) struct VariantLog(Vec<(&'static str, usize, Rung)>);
 
 impl VariantLog {
-    /// Records the current variant's speed and accuracy. Copies all records for its mode and system size to `stats`.
-    pub(super) fn note(&mut self, stats: &mut Stats) {
+    /// Records the current variant's speed, accuracy and `counts`. Copies all records for its mode and system size to `stats`.
+    pub(super) fn note(&mut self, stats: &mut Stats, counts: Option<Counts>) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;
         if let Some(pairs_per_second) = stats.device_work_per_second() {
             match self.0.iter_mut().filter(is_like).find(|row| row.2.variant == variant) {
                 Some((.., rung)) => {
-                    rung.pairs_per_second = pairs_per_second;
+                    (rung.pairs_per_second, rung.counts) = (pairs_per_second, counts);
                     rung.relative_error = relative_error.or(rung.relative_error);
                 }
-                None => self.0.push((mode, bodies, Rung { variant, pairs_per_second, relative_error })),
+                None => {
+                    self.0.push((mode, bodies, Rung { variant, pairs_per_second, relative_error, counts }));
+                }
             }
         }
         stats.ladder = self.0.iter_mut().filter(is_like).map(|row| row.2.clone()).collect();

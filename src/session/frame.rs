@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
+use crate::compute::Roofline;
 use crate::engine::{Config, Profile};
 use crate::modes::accuracy::SampleErrors;
-use crate::modes::{Diagnostics, Sharing};
+use crate::modes::{Counts, Diagnostics, Sharing};
 
 /// The points to draw for one picture, and statistics for the panel.
 #[derive(Debug, Clone, Default)]
@@ -106,6 +107,8 @@ pub struct Stats {
     /// Points of the plot over time: step number and recorded value, for some of the steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
+    /// Peak rates of the first device, as far as they have been measured.
+    pub peaks: Roofline,
     /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
     #[serde(skip)]
     pub profiles: Arc<[Profile]>,
@@ -129,6 +132,8 @@ pub struct Rung {
     pub pairs_per_second: f64,
     /// Relative error against the f64 reference (see [`Stats::relative_error`]); `None` if it is unknown.
     pub relative_error: Option<f64>,
+    /// Operations and bytes per pair or cell; `None` if they depend on the bodies.
+    pub counts: Option<Counts>,
 }
 
 impl Stats {

@@ -49,8 +49,8 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often (`true`) while their plot is visible, or less often (`false`).
     WatchEnergy(bool),
-    /// Measure how the time of a step divides among the kernels (`true`) while the Lens window shows it, or stop.
-    WatchKernels(bool),
+    /// Measure what the Lens window shows, and nothing else for it.
+    Watch(Watched),
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
@@ -71,6 +71,15 @@ pub enum Command {
     Quit(Option<String>),
 }
 
+/// What the Lens window shows of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Watched {
+    /// Whether it shows how the time of a step divides among the kernels.
+    pub kernels: bool,
+    /// Whether it shows all peak rates.
+    pub peaks: bool,
+}
+
 impl Command {
     /// Returns whether the command writes a file that the user asked for: a snapshot or a picture.
     pub(super) fn writes_file(&self) -> bool {
@@ -89,7 +98,7 @@ impl Command {
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::WatchKernels(_) => false,
+            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::Watch(_) => false,
             C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
@@ -112,7 +121,7 @@ impl Command {
             Self::FrameTaken
                 | Self::SetFrameInterval { .. }
                 | Self::WatchEnergy(_)
-                | Self::WatchKernels(_)
+                | Self::Watch(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)

@@ -5,8 +5,8 @@ mod autosave;
 mod frame;
 mod handle;
 mod history;
-mod limit_probe;
 mod messages;
+mod peaks;
 mod profiler;
 mod rates;
 mod worker;
@@ -15,5 +15,5 @@ pub use self::autosave::{crashed, is_foreign, left_by_earlier_run, previous};
 pub use self::frame::{ErrorColours, Frame, Rung, Stats};
 pub use self::handle::Session;
 pub use self::messages::{
-    Capture, CaptureRequest, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save,
+    Capture, CaptureRequest, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save, Watched,
 };

@@ -115,7 +115,7 @@ mod tests {
         let profile = profiler.profiles[0].clone();
         assert_eq!(profile.steps, 3.0);
         let force = profile.kernels.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap();
-        assert!(force.calls >= 1.0 && force.seconds > 0.0 && force.items >= 256.0, "{profile:?}");
+        assert!(force.calls >= 1.0 && force.seconds > 0.0 && force.items > 0.0, "{profile:?}");
         assert!(profile.step_seconds >= force.seconds, "{profile:?}");
 
         // The next recording waits for its time.

@@ -43,7 +43,7 @@ impl ChartFormat {
         let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
         format
             .map(|(format, _)| *format)
-            .ok_or_else(|| invalid!("--plot {}: the file name must end in .png or .csv", path.display()))
+            .ok_or_else(|| invalid!("{}: the name of a chart file must end in .png or .csv", path.display()))
     }
 }
 
@@ -185,6 +185,8 @@ pub enum Action {
     SavePlots,
     /// Save the chart of the last speed measurement in this format.
     SaveChart(ChartFormat),
+    /// Save the roofline of the Lens window in this format.
+    SaveRoofline(ChartFormat),
     /// Save a picture that contains a snapshot, at the size set in the Export section.
     SavePicture,
     /// Start recording a film with the settings of the Export section, or finish the current film.

@@ -227,9 +227,15 @@ pub(super) fn log_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Returns the label of a mark on a logarithmic axis, or an empty string if the mark has no label; see [`FEW_DECADES`].
+/// Returns the label of a mark on a logarithmic axis, such as `20 k`, or an empty string if the mark has no label; see
+/// [`FEW_DECADES`].
 pub(super) fn log_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    log_label(mark, range, format::si_short)
+}
+
+/// Like [`log_text`], but writes the number with `text`.
+pub(super) fn log_label(mark: GridMark, range: &RangeInclusive<f64>, text: fn(f64) -> String) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);
-    if has_number { format::si_short(10f64.powf(mark.value)) } else { String::new() }
+    if has_number { text(10f64.powf(mark.value)) } else { String::new() }
 }

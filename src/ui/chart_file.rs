@@ -6,9 +6,10 @@ use egui::vec2;
 use image::ImageFormat;
 
 use super::action::ChartFormat;
-use super::{chart_drawing, error_chart, rasterizer, theme};
+use super::{chart_drawing, error_chart, rasterizer, roofline, theme};
 use crate::export::chart::Chart;
 use crate::export::error_chart::ErrorChart;
+use crate::export::roofline_chart::RooflineChart;
 
 /// Size of a chart in a picture file, in points.
 const SIZE: egui::Vec2 = vec2(800.0, 500.0);
@@ -37,6 +38,17 @@ impl ChartFormat {
         match self {
             Self::Csv => ErrorChart::write_csv(charts, file),
             Self::Png => write_png(charts, error_chart::draw, file),
+        }
+    }
+
+    /// Writes roofline charts to `file` in this format, one below the other.
+    ///
+    /// # Errors
+    /// Returns an error if `file` cannot be written.
+    pub fn write_rooflines(self, charts: &[RooflineChart], file: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Csv => RooflineChart::write_csv(charts, file),
+            Self::Png => write_png(charts, roofline::draw, file),
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
         let below = 2.0 * ui.spacing().interact_size.y + 3.0 * ui.spacing().item_spacing.y;
         draw(ui, chart, ui.available_height() - below);
         ui.horizontal(|ui| {
-            save_buttons(ui, chart, out);
+            save_buttons(ui, out, ("save", !chart.trials.is_empty()), Action::SaveChart);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if let Some(share) = running {
                     let help = "Stop measuring and continue the simulation";
@@ -55,14 +55,20 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
     });
 }
 
-fn save_buttons(ui: &mut egui::Ui, chart: &Chart, out: &mut Collector) {
+/// Shows a button for each format in which a chart can be saved. `key` begins the names of the buttons for tests.
+pub(super) fn save_buttons(
+    ui: &mut egui::Ui,
+    out: &mut Collector,
+    (key, has_results): (&str, bool),
+    action: fn(ChartFormat) -> Action,
+) {
     for (format, opt) in ChartFormat::OPTIONS {
         let name = opt.name;
         let button = Button::new(format!("Save {}", name.to_uppercase()));
         let button = ui
-            .add_enabled(!chart.trials.is_empty(), button)
+            .add_enabled(has_results, button)
             .on_hover_text("Save to the folder that gravitile was started in")
             .on_disabled_hover_text("No results yet");
-        out.button(format_args!("save {name}"), &button, Action::SaveChart(*format));
+        out.button(format_args!("{key} {name}"), &button, action(*format));
     }
 }

@@ -37,6 +37,7 @@ mod playback;
 mod plot_lines;
 mod plots;
 mod rasterizer;
+mod roofline;
 mod scale_bar;
 mod sparkline;
 mod swatches;

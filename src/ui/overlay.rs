@@ -417,7 +417,7 @@ fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
     let measured = |name| ladder.iter().find(|seen| seen.variant == name);
     let seen = model.stats.config.mode.info().variants.iter().filter_map(|variant| measured(variant.name));
-    seen.map(|Rung { variant, pairs_per_second, relative_error }| {
+    seen.map(|Rung { variant, pairs_per_second, relative_error, .. }| {
         let tone = if variant == in_use { Tone::Strong } else { Tone::Weak };
         let speed = format!("{}/s", format::si(*pairs_per_second));
         two_columns(*variant, (&speed, &accuracy::text(*relative_error)), (VARIANTS_HELP, tone))

@@ -2,7 +2,7 @@
 //! consistent.
 
 use crate::support::cpu;
-use gravitile::compute::{DeviceKind, MicroKernel, Probe, Roofline};
+use gravitile::compute::{DeviceInfo, DeviceKind, MicroKernel, Probe, Roofline};
 use gravitile::modes::{Limit, MODES, ModeInfo, Recipe};
 
 /// Start value of the sums; equal to the constant in `src/compute/roofline.rs`.
@@ -155,4 +155,33 @@ fn a_variant_fetches_what_its_items_do_not_share() {
     let bytes = |name, work_group| recipe(name).with_work_group(work_group).bytes_per_pair();
     assert_eq!((bytes("naive", 64), bytes("vector", 2)), (16.0, 0.5));
     assert_eq!((bytes("tiled", 1), bytes("tiled", 64)), (16.0, 0.25));
+}
+
+/// Each idea of a ladder that saves loads raises the arithmetic intensity.
+#[test]
+fn the_intensity_grows_with_the_reuse_of_loads() {
+    for (info, ladder) in MODES.iter().zip([
+        ["naive", "private", "tiled"],
+        ["naive", "tiled-both", "tiled"],
+        ["split", "fused", "half"],
+    ]) {
+        let intensity = |name| {
+            let recipe = Recipe::guess(info.variant(name).unwrap(), &DeviceInfo::default(), 100_000);
+            (info.default)().counts(&recipe.with_work_group(64)).unwrap().intensity()
+        };
+        let all = ladder.map(intensity);
+        assert!(all.is_sorted_by(|a, b| a < b), "{}: {all:?}", info.name);
+    }
+}
+
+/// The counts of a variant that skips pairs depend on the bodies.
+#[test]
+fn every_variant_that_computes_all_pairs_or_cells_has_counts() {
+    for info in MODES {
+        for variant in info.variants {
+            let recipe = Recipe::guess(variant, &DeviceInfo::default(), 100_000);
+            let skips = ["tree", "grid"].contains(&variant.name);
+            assert_eq!((info.default)().counts(&recipe).is_none(), skips, "{} {}", info.name, variant.name);
+        }
+    }
 }

@@ -438,7 +438,7 @@ fn code_in_the_documents_stands_in_the_source() {
 #[test]
 fn labels_in_the_documents_are_those_of_the_window() {
     let mut places = vec![root().join("assets/scenes")];
-    for room in ["ui", "modes", "base/look", "engine"] {
+    for room in ["ui", "ui/lens", "modes", "base/look", "engine"] {
         places.push(root().join("src").join(room));
     }
     for mode in modes::MODES {

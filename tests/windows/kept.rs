@@ -174,6 +174,25 @@ fn with_frames_or_clean_nothing_is_read_or_kept() {
     assert_eq!(fs::read_to_string(state.join("settings.toml")).unwrap(), "size = [700, 500]\n");
 }
 
+/// In a read-only home, the window says that it cannot save. Settings of a newer version are neither used nor replaced.
+#[test]
+fn a_read_only_home_and_settings_of_a_newer_version_are_told() {
+    let display = Display::open().set("XDG_STATE_HOME", "/proc/nowhere");
+    let report = display.view("--bodies 300").quit();
+    assert!(report.controls.contains_key("close"), "the message is shown");
+    drop(display);
+
+    let display = Display::open();
+    let state = display.folder().join("gravitile");
+    fs::create_dir(&state).unwrap();
+    let newer = "version = 1000\nsize = \"large\"\n";
+    fs::write(state.join("settings.toml"), newer).unwrap();
+    let report = display.view("--bodies 300").quit();
+    assert!(report.controls.contains_key("close"), "the message is shown");
+    assert_eq!(report.size, [1280, 800]);
+    assert_eq!(fs::read_to_string(state.join("settings.toml")).unwrap(), newer);
+}
+
 #[test]
 fn a_snapshot_is_looked_at_from_where_it_was_left() {
     let display = Display::open();

@@ -84,7 +84,8 @@ fn pause_step_and_restart_by_key_and_by_button() {
     let controls = display.run(&format!("{SMALL} --frames 20"));
     let viewer = display.view(SMALL);
 
-    viewer.changes("it runs, until it pauses", PICTURE, || viewer.key("space"));
+    viewer.runs();
+    viewer.changes("the last picture comes after the pause", PICTURE, || viewer.key("space"));
     viewer.key("s");
     viewer.key("period");
     viewer.click(controls.control("step"));

@@ -28,6 +28,10 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             configs.push(config);
         }
     }
+    // A file that cannot be written is reported before the search.
+    if let Some(path) = Tuned::path() {
+        tuned.save(&path)?;
+    }
     if !args.json {
         println!("{}, driver {}: searching for the fastest settings", device.info.name, device.info.driver);
         println!("mode       variant      bodies work-group  speed");

@@ -1,6 +1,7 @@
 //! `gravitile bench`: measures speed and error of each kernel variant, and compares the speed with the device's limits.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -19,8 +20,9 @@ use crate::compute::{Device, DeviceInfo};
 use crate::engine::{Config, Engine, Resolved, Snapshot, Trial, Tuned};
 use crate::export::chart::{Axis, Chart};
 use crate::export::error_chart::{ErrorChart, ErrorPoint};
+use crate::export::roofline_chart::{RooflineChart, RooflinePoint};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SAMPLE, SampleErrors, choose};
-use crate::modes::{Busy, ModeInfo, Recipe, Variant};
+use crate::modes::{Busy, Counts, ModeInfo, Recipe, Variant};
 use crate::ui::ChartFormat;
 
 /// Smallest number of bodies to measure for a chart of speed against number of bodies.
@@ -72,15 +74,17 @@ struct Row {
     busy: Option<Busy>,
     /// Name of the hardware unit that limits the speed, if known.
     bound_by: Option<&'static str>,
+    /// Operations and bytes per pair or cell; `None` if they depend on the bodies.
+    counts: Option<Counts>,
     /// Mean number of bodies per cell of the collision grid; `None` for variants without this grid.
     bodies_a_cell: Option<f64>,
 }
 
 pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
-    let plot = match args.plot.as_deref() {
-        Some(path) => Some((ChartFormat::of(path)?, OutputFile::create(path)?)),
-        None => None,
+    let file = |path: Option<&PathBuf>| -> Result<Option<(ChartFormat, OutputFile)>> {
+        path.map(|path| Ok((ChartFormat::of(path)?, OutputFile::create(path)?))).transpose()
     };
+    let (plot, roofline) = (file(args.plot.as_ref())?, file(args.roofline.as_ref())?);
     let device = open(&args.subject)?;
     let (set, sweep) = Sweep::split(&args.set)?;
     let snapshot = snapshot(args)?;
@@ -156,6 +160,10 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             None => kind.write(&charts(&rows, &device.info), file),
         })?;
     }
+    if let Some((kind, output)) = roofline {
+        let charts = roofline_charts(&rows, &limits, &device.info);
+        save(output, |file| kind.write_rooflines(&charts, file))?;
+    }
     if args.json {
         print_json(&serde_json::json!({
             "device": *device.info,
@@ -217,6 +225,22 @@ fn error_charts(rows: &[Row], sweep: &Sweep, device: &DeviceInfo) -> Vec<ErrorCh
         }
         let value = row.set.values().next().copied();
         let point = errors.map(|errors| ErrorPoint { variant, value, steps_per_second, errors });
+        charts.last_mut().into_iter().for_each(|chart| chart.points.extend(point.clone()));
+    }
+    charts
+}
+
+/// Draws rooflines, in one chart per mode and number of bodies. Leaves out rows whose operations are not known.
+fn roofline_charts(rows: &[Row], limits: &Limits, device: &DeviceInfo) -> Vec<RooflineChart> {
+    let mut charts: Vec<RooflineChart> = Vec::new();
+    for row in rows {
+        let Row { info, bodies, recipe: Recipe { variant, .. }, work_per_second, counts, ref scene, .. } =
+            *row;
+        // Rows are sorted by mode, then by number of bodies.
+        if !charts.last().is_some_and(|chart| (chart.info, chart.bodies) == (info, bodies)) {
+            charts.push(RooflineChart::new((info, bodies, scene), device, limits.roofline));
+        }
+        let point = counts.map(|counts| RooflinePoint { variant, counts, work_per_second });
         charts.last_mut().into_iter().for_each(|chart| chart.points.extend(point.clone()));
     }
     charts
@@ -362,6 +386,7 @@ impl Row {
             limit_per_second: limit.map(|(limit, ..)| limit),
             share_of_limit: limit.map(|(_, share, _)| share),
             busy: limit.map(|(.., busy)| busy),
+            counts: engine.config().mode.counts(&resolved.recipe),
             bound_by: limit.map(|(.., busy)| busy.bound()),
             bodies_a_cell: cells.map(|reading| reading.value),
         })

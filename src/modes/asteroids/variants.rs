@@ -4,23 +4,39 @@ use super::cells::Cells;
 use super::columns::Columns;
 use super::solver::{AllPairs, Builder};
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::{Together, Variant, variants};
+use crate::modes::{Counts, Together, Variant, variants};
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
+
+/// Number of floating-point operations of `touches` in `kernels/asteroids/contact.cl`: 3 for the distance, 5 for its
+/// square, 3 for the square of the reach, 1 to compare them.
+const OPERATIONS: f64 = 12.0;
+/// Size of a body's position and radius in device memory, in bytes.
+const BODY: f64 = size_of::<[f32; 4]>() as f64;
+
+/// Counts of a test of each pair from both sides, without the rare contacts.
+fn tests(bytes: f64) -> Option<Counts> {
+    Some(Counts { operations: OPERATIONS, bytes })
+}
 
 variants! {
     "asteroids", Variant::BASE;
     /// Tests every pair and reads everything from global memory.
-    NAIVE = "naive", ALL_PAIRS;
+    NAIVE = "naive", ALL_PAIRS, counts: |_| tests(2.0 * BODY);
     /// Loads positions into local memory once per work-group.
     TILED = "tiled", ALL_PAIRS,
-        local_bytes: |recipe| size_of::<[f32; 4]>() * recipe.work_group.next_multiple_of(8);
+        local_bytes: |recipe| size_of::<[f32; 4]>() * recipe.work_group.next_multiple_of(8),
+        counts: |r| tests(r.bytes_per_pair());
     /// Like tiled, but also loads velocities into local memory.
-    TILED_BOTH = "tiled-both", ALL_PAIRS, local_bytes: |recipe| size_of::<[f32; 8]>() * recipe.work_group;
+    TILED_BOTH = "tiled-both", ALL_PAIRS,
+        local_bytes: |recipe| size_of::<[f32; 8]>() * recipe.work_group,
+        counts: |r| tests(2.0 * r.bytes_per_pair());
     /// For CPUs: tests each pair once, four bodies against 16 others at a time.
     VECTOR = "vector", &Builder(Columns::build),
         work_group: |_| 16,
         bodies_per_group: |recipe| 4 * recipe.work_group,
+        // Four multiply-adds and a minimum; five numbers are loaded for four pairs. Each pair is tested once for both bodies.
+        counts: |_| Some(Counts { operations: 9.0 / 2.0, bytes: 1.25 * BODY / 8.0 }),
         sides: 2.0;
     /// Sorts bodies into cells and tests only neighbours.
     GRID = "grid", &Builder(Cells::build), together: Together::No, has_limit: false;

@@ -3,7 +3,7 @@
 use super::grid::Layout;
 use crate::base::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::{Knob, Recipe, Together, Variant, variants};
+use crate::modes::{Counts, Knob, Recipe, Together, Variant, variants};
 
 /// Number of cells above which memory traffic limits the speed more than launch overhead does.
 const MANY: usize = 1 << 19;
@@ -49,6 +49,25 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
+/// Number of floating-point operations of `settle` in `kernels/fluid/cell.cl` with one relaxation rate, and of the sum of
+/// the speeds.
+pub(super) const OPERATIONS: f64 = 80.0;
+/// Bytes of a cell's populations in device memory.
+const CELL: f64 = (SPEEDS * size_of::<f32>()) as f64;
+
+/// Counts of a kernel that reads and writes every population once, in `cell` bytes, and reads the byte of the obstacles.
+fn once(cell: f64) -> Option<Counts> {
+    Some(Counts { operations: OPERATIONS, bytes: 2.0 * cell + 1.0 })
+}
+
+/// Counts of several steps per launch. All work-items compute all steps; the outer cells are computed twice.
+fn temporal(recipe: &Recipe) -> Option<Counts> {
+    let inner = cells_of_group(recipe).iter().product::<usize>() as f64;
+    let repeated = recipe.work_group as f64 / inner;
+    let bytes = ((CELL + 1.0) * repeated + CELL) / steps_of_launch(recipe) as f64;
+    Some(Counts { operations: OPERATIONS * repeated, bytes })
+}
+
 /// Default values of the fluid variants' fields. A work-group sums speeds in local memory, with a float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
@@ -56,6 +75,7 @@ const BASE: Variant = Variant {
     bodies_per_group: |recipe| cells_of_group(recipe).iter().product(),
     local_bytes: |recipe| size_of::<f32>() * recipe.work_group,
     together: Together::Alike,
+    counts: |_| once(CELL),
     ..Variant::BASE
 };
 
@@ -63,7 +83,9 @@ variants! {
     "fluid", BASE;
     /// One kernel per stage of a step; the populations of a cell are stored together.
     SPLIT = "split",
-        &Stages { entries: &["propagate", "rebound", "relax", "add_speeds"], layout: Layout::Cells };
+        &Stages { entries: &["propagate", "rebound", "relax", "add_speeds"], layout: Layout::Cells },
+        // Two kernels move all populations, one reads them, and three read the obstacles.
+        counts: |_| Some(Counts { operations: OPERATIONS, bytes: 5.0 * CELL + 3.0 });
     /// One kernel per step that reads and writes every number once.
     FUSED = "fused", &advance(Layout::Cells);
     /// Like fused, but with one array per population, so that neighbouring work-items read neighbouring numbers.
@@ -73,10 +95,11 @@ variants! {
         knobs: &[Knob { guess: |_, cells| if cells < MANY { 16 } else { 32 }, ..WIDTH }, STEPS],
         work_group: |_| 256,
         local_bytes: |recipe| SPEEDS * size_of::<f32>() * recipe.work_group,
+        counts: temporal,
         has_limit: false;
     /// Like soa, with 16-bit numbers: half the memory traffic, about three significant digits.
     HALF = "half" in "fused", &advance(Layout::Halves),
-        has_limit: false, tolerance: 3e-2, normal_error: Some(5e-4);
+        has_limit: false, tolerance: 3e-2, normal_error: Some(5e-4), counts: |_| once(0.5 * CELL);
     /// For CPUs: 16 cells at once, without tests for the edges of the grid.
     VECTOR = "vector" in "fused", &advance(Layout::Haloed),
         knobs: &[

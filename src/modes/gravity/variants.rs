@@ -6,17 +6,21 @@ use super::parameters::Accuracy;
 use super::solver::Builder;
 use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::{Knob, Recipe, Together, Variant, variants};
+use crate::modes::{Counts, Knob, Recipe, Together, Variant, variants};
 
 /// Smallest number of bodies with which the `mutual` variant has enough tiles of pairs to keep all compute units busy.
 const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
 
+/// Default values of gravity's variants.
+const BASE: Variant = Variant { counts: one_sided, ..Variant::BASE };
+
 variants! {
-    "gravity", Variant::BASE;
+    "gravity", BASE;
     /// Keeps everything in global memory, including the running sum of the forces.
-    NAIVE = "naive", ALL_PAIRS;
+    NAIVE = "naive", ALL_PAIRS,
+        counts: |_| Some(Counts { operations: OPERATIONS, bytes: 4.0 * BODY });
     /// Keeps the work-item's own body and sum in registers.
     PRIVATE = "private", ALL_PAIRS;
     /// Loads bodies into local memory once per work-group.
@@ -42,6 +46,7 @@ variants! {
         knobs: &[OWN_LANES, OWN, BLOCK, ROOT],
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { 32 },
         sides: 2.0,
+        counts: |r| Some(Counts { operations: 0.5 * PAIR_OPERATIONS, bytes: r.bytes_per_pair() }),
         together: Together::Alike,
         bodies_per_group: mutual::bodies_per_group,
         bytes_per_body: mutual::BYTES_PER_BODY,
@@ -55,10 +60,24 @@ variants! {
         bodies_per_group: |r| if r.work_group == 1 { 256 } else { r.knob("group") as usize },
         together: Together::SameModel,
         has_limit: false,
+        counts: |_| None,
         has_cells: true,
         tolerance: tree::TOLERANCE,
         normal_error: Some(tree::NORMAL_ERROR),
         own_params: &["opening"];
+}
+
+/// Number of floating-point operations of `attract` in `kernels/gravity/force.cl`, which computes the force of one body on
+/// another: 3 for the distance, 5 for its square, 1 for the softening, 1 for the root, 3 for the factor, 6 for the sum.
+const OPERATIONS: f64 = 19.0;
+/// Number of floating-point operations of a pair of which both bodies are moved: 12 that they share, and 7 for each.
+const PAIR_OPERATIONS: f64 = 26.0;
+/// Size of a body's position and mass in device memory, in bytes.
+const BODY: f64 = size_of::<[f32; 4]>() as f64;
+
+/// Counts of a variant that computes the force on each body separately.
+fn one_sided(recipe: &Recipe) -> Option<Counts> {
+    Some(Counts { operations: OPERATIONS, bytes: recipe.bytes_per_pair() })
 }
 
 /// Returns the number of bodies from which the tree is faster than all pairs, if its error is small enough.

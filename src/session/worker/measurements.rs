@@ -1,12 +1,12 @@
-//! Measurements during the simulation: speed, energy and momentum, accuracy, and the device's speed limit.
+//! Measurements during the simulation: speed, energy and momentum, accuracy, and the device's peak rates.
 
 use std::time::{Duration, Instant};
 
 use crate::base::ChangeEffect;
 use crate::modes::Diagnostics;
 use crate::session::accuracy::{AccuracyCheck, VariantLog};
-use crate::session::limit_probe::LimitProbe;
 use crate::session::messages::Moment;
+use crate::session::peaks::Peaks;
 use crate::session::profiler::Profiler;
 use crate::session::rates::RateCounter;
 
@@ -35,7 +35,7 @@ pub(super) struct Sums {
 pub(super) struct Measurements {
     pub rates: RateCounter,
     pub accuracy: AccuracyCheck,
-    pub probe: LimitProbe,
+    pub peaks: Peaks,
     pub variants: VariantLog,
     pub profiler: Profiler,
     /// The latest measured energy and momentum, if any.
@@ -51,7 +51,7 @@ impl Measurements {
         Self {
             rates: RateCounter::new(),
             accuracy: AccuracyCheck::new(),
-            probe: LimitProbe::new(),
+            peaks: Peaks::new(),
             variants: VariantLog::default(),
             profiler: Profiler::new(),
             sums: None,
@@ -115,7 +115,8 @@ impl Measurements {
 
     /// Discards the results that are valid only for the previous devices.
     pub(super) fn devices_changed(&mut self) {
-        (self.probe, self.variants) = (LimitProbe::new(), VariantLog::default());
+        self.peaks.forget();
+        self.variants = VariantLog::default();
     }
 }
 

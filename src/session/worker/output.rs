@@ -60,7 +60,7 @@ impl Worker {
         self.measurements.profiler.read(&self.engine);
         if probes {
             // The probe runs before the window wakes, because drawing takes cores from a CPU device.
-            self.measurements.probe.turn(info);
+            self.measurements.peaks.turn(info);
         }
         if std::mem::take(&mut self.publisher.has_new_series) {
             self.publisher.history.note(info.name, stats.generation, step, &points.series);
@@ -93,14 +93,14 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether to measure the device's speed limit now. Requires a running simulation whose speed is known.
+    /// Returns whether to measure a peak rate of the device now. Requires a running simulation whose speed is known.
     fn probe_is_due(&mut self) -> bool {
         let info = self.config().mode.info();
-        let probe = &mut self.measurements.probe;
-        probe.keep_only(Some(info));
+        let peaks = &mut self.measurements.peaks;
+        peaks.keep_only(Some(info));
         self.engine.config().running
             && self.measurements.rates.rates().steps_per_second > 0.0
-            && probe.is_due(&self.engine.devices()[0], info)
+            && peaks.is_due(&self.engine.devices()[0], info)
     }
 
     /// Sets the image of the bodies' light that the next frames contain.
@@ -154,7 +154,8 @@ impl Worker {
             device_busy: busy,
             device_busy_overall: measurements.rates.busy(),
             // The limit is known only for a single device.
-            limit: measurements.probe.limit(info).filter(|_| resolved.recipe.variant.has_limit && !shares),
+            limit: measurements.peaks.limit(info).filter(|_| resolved.recipe.variant.has_limit && !shares),
+            peaks: measurements.peaks.roofline(),
             running: engine.config().running,
             goal: self.stepper.goal,
             undos: engine.undos(),
@@ -169,7 +170,8 @@ impl Worker {
             errors: measurements.accuracy.errors,
             ..Stats::default()
         };
-        measurements.variants.note(&mut stats);
+        let counts = engine.config().mode.counts(&resolved.recipe);
+        measurements.variants.note(&mut stats, counts);
         stats
     }
 

@@ -99,7 +99,7 @@ impl Worker {
         } else {
             if !self.wants_steps() {
                 // A pause may be long, so unfinished measurements release their memory.
-                self.measurements.probe.keep_only(None);
+                self.measurements.peaks.keep_only(None);
             }
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
             let next_check = self.next_check_in_pause();

@@ -353,12 +353,67 @@ fn several_devices_are_chosen_and_tell_how_they_share() {
     assert!(rows.iter().all(|row| number(&row["steps_per_second"]) > 0.0));
 }
 
+/// Without a GPU, several CPU devices are measured once, and the fastest one is used.
+#[test]
+fn the_fastest_of_several_cpus_is_used() {
+    let folder = folder();
+    let called = |args: &str, cache: &Path| {
+        let mut command = gravitile(folder.path(), args);
+        // Two devices of PoCL: all cores, and one core.
+        command.env("POCL_DEVICES", "pthread basic").env("XDG_CACHE_HOME", cache);
+        let output = command.assert().success().get_output().clone();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (report, String::from_utf8(output.stderr).unwrap())
+    };
+    let nowhere = Path::new("/proc/nowhere");
+    // Speeds that cannot be stored are not measured: every start would be slow.
+    let (report, note) = called("devices --json", nowhere);
+    let devices = report["devices"].as_array().unwrap();
+    let model = |device: &Value| (device["name"].to_string(), device["platform"].to_string());
+    if devices.len() != 2 || devices[0]["kind"] != "cpu" || model(&devices[0]) == model(&devices[1]) {
+        eprintln!("SKIPPED: two different CPU devices of PoCL");
+        return;
+    }
+    assert_eq!((&report["taken"], &report["steps_per_second"][0]), (&0.into(), &Value::Null));
+    assert!(!note.contains("measuring"), "{note}");
+
+    let (report, note) = called("devices --json", folder.path());
+    let speeds = [0, 1].map(|place| number(&report["steps_per_second"][place]));
+    assert_eq!(report["taken"], i32::from(speeds[1] > speeds[0]));
+    assert!(note.contains("measuring 2 CPU devices") && note.contains("times as fast as device"), "{note}");
+    assert_eq!(
+        called("devices --json", folder.path()),
+        (report.clone(), String::new()),
+        "they are measured once"
+    );
+
+    let file = folder.path().join("gravitile").join("cpus.json");
+    let stored: serde_json::Map<String, Value> = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let key = |place: usize| stored.keys().find(|key| key.contains(devices[place]["name"].as_str().unwrap()));
+    // The first device is the slower one, and then the only one whose driver works.
+    for (speeds, taken) in [([Some(1.0), Some(2.0)], 1), ([Some(1.0), None], 0), ([None, Some(1.0)], 1)] {
+        let of = |place: usize| (key(place).unwrap().clone(), speeds[place].into());
+        let text = serde_json::to_vec(&serde_json::Map::from_iter([of(0), of(1)])).unwrap();
+        fs::write(&file, text).unwrap();
+        assert_eq!(called("devices --json", folder.path()).0["taken"], taken, "{speeds:?}");
+        let (report, note) = called("run --json --bodies 100 --steps 2", folder.path());
+        assert_eq!(report["device"], devices[taken]["name"], "{speeds:?}: {note}");
+        let asked = called("run --json --bodies 100 --steps 2 --device 0", folder.path()).0;
+        assert_eq!(asked["device"], devices[0]["name"]);
+    }
+    let (report, _) = called("devices --json --measure", folder.path());
+    assert!([0, 1].iter().all(|place| number(&report["steps_per_second"][place]) > 2.0), "{report}");
+}
+
 #[test]
 fn devices_are_listed_and_chosen_by_number_and_name() {
     let folder = folder();
     let report = json(folder.path(), "devices --json");
     let devices = report["devices"].as_array().unwrap();
-    assert_eq!(report["taken"], 0, "the preferred device is the first");
+    let cpus = devices.iter().filter(|device| device["kind"] == "cpu").count();
+    if cpus < devices.len() || cpus < 2 {
+        assert_eq!(report["taken"], 0, "the preferred device is the first");
+    }
     assert!(devices.iter().enumerate().all(|(i, device)| device["index"] == i));
     assert!(devices.iter().all(|device| number(&device["memory_bytes"]) > 0.0));
 
@@ -513,6 +568,39 @@ fn bench_draws_what_it_measured() {
             assert!(drawn > 300, "{drawn} pixels of {colour:x?} with {args}");
         }
     }
+}
+
+#[test]
+fn bench_draws_rooflines() {
+    let folder = folder();
+    let bench = "bench --variant naive,tiled,tree,fused --bodies 256 --repeats 1 --seconds 0.01";
+    let report = json(folder.path(), &format!("{bench} --roofline x.csv --json"));
+    let csv = fs::read_to_string(folder.path().join("x.csv")).unwrap();
+    let mut lines = csv.lines().map(|line| line.rsplit(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let peaks = ["copied", "fetched"].map(|what| format!("{what}_bytes_per_second"));
+    assert_eq!((header[0], header[1]), (peaks[0].as_str(), peaks[1].as_str()));
+    let column = |name: &str| header.iter().position(|it| *it == name).unwrap();
+    let counted = |row: &&Value| row["variant"] != "tree";
+    let rows: Vec<&Value> = report["rows"].as_array().unwrap().iter().filter(counted).collect();
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.len() == rows.len() && rows.len() >= 5, "{csv}");
+    for (line, row) in lines.iter().zip(&rows) {
+        assert_eq!(line[column("variant")], row["variant"]);
+        let value = |name: &str| line[column(name)].parse::<f64>().unwrap();
+        let [operations, bytes] = ["operations", "bytes"].map(|of| value(&format!("{of}_per_unit")));
+        assert_eq!([operations, bytes], ["operations", "bytes"].map(|of| number(&row["counts"][of])));
+        let steps = number(&row["steps_per_second"]);
+        let units = value("operations_per_second") / operations / steps;
+        // Pairs of a step, or cells.
+        assert!((1.0..=1.01 * 256.0 * 256.0).contains(&units), "{row}");
+        assert!((value("operations_per_byte") * bytes / operations - 1.0).abs() < 1e-9);
+        assert_eq!(value(&peaks[0]), number(&report["roofline"][&peaks[0]]));
+    }
+    // A chart for each of the three modes.
+    stdout(folder.path(), &format!("{bench} --roofline x.png"));
+    let picture = image::open(folder.path().join("x.png")).unwrap();
+    assert_eq!(picture.dimensions(), (1600, 3000));
 }
 
 #[test]
@@ -710,4 +798,50 @@ fn a_cache_that_cannot_be_written_is_replaced_and_told() {
     let error = told(nowhere, nowhere, 2);
     assert!(error.contains("/proc/nowhere") && error.contains("set POCL_CACHE_DIR"), "{error}");
     assert!(!error.contains("install a driver"), "{error}");
+}
+
+/// Without a writable home, everything works that does not write there, and the rest says so before it computes.
+#[cfg(unix)]
+#[test]
+fn in_a_read_only_home_the_program_computes() {
+    let folder = folder();
+    let called = |args: &str, code: i32| {
+        let mut command = gravitile(folder.path(), args);
+        for name in ["HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+            command.env(name, "/proc/nowhere");
+        }
+        let output = command.assert().code(code).get_output().clone();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    for args in
+        ["run --bodies 100 --steps 2", "devices", "render --bodies 100 --steps 2 --size 64x48 --out x.png"]
+    {
+        let [_, stderr] = called(args, 0);
+        assert!(stderr.lines().all(|line| line.starts_with("wrote ")), "{args}: {stderr}");
+    }
+    let [stdout, error] = called("bench --tune --mode gravity --bodies 100", 2);
+    assert!(
+        stdout.is_empty() && error.starts_with("gravitile: cannot write /proc/nowhere"),
+        "{stdout}{error}"
+    );
+    let [_, error] = called("run --bodies 100 --steps 2 --save /proc/nowhere/x.gravitile", 2);
+    assert!(error.starts_with("gravitile: cannot write /proc/nowhere/x.gravitile"), "{error}");
+}
+
+/// An older program beside a newer one leaves the newer one's file of tuned kernels alone.
+#[test]
+fn tuned_kernels_of_a_newer_version_are_kept() {
+    let folder = folder();
+    let file = folder.path().join("gravitile").join("tuned.json");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    let newer = "{\"version\": 1000, \"kernels\": {}}";
+    fs::write(&file, newer).unwrap();
+    let told = |args: &str, code: i32| {
+        let assert = gravitile(folder.path(), args).assert().code(code);
+        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(stderr.contains("tuned.json: a newer version of gravitile wrote it"), "{args}: {stderr}");
+    };
+    told("run --bodies 100 --steps 2", 0);
+    told("bench --tune --mode gravity --bodies 100", 2);
+    assert_eq!(fs::read_to_string(&file).unwrap(), newer);
 }

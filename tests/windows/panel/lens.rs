@@ -1,6 +1,11 @@
-//! Tests the Lens window: the times of the kernels of a step.
+//! Tests the Lens window: the times of the kernels of a step, and the roofline.
 
+use gravitile::compute::Roofline;
 use gravitile::engine::{KernelTime, Profile};
+use gravitile::export::roofline_chart::{RooflineChart, RooflinePoint};
+use gravitile::modes::Counts;
+use gravitile::session::Watched;
+use gravitile::ui::ChartFormat;
 
 use super::*;
 
@@ -11,7 +16,7 @@ fn kernel(kernel: &'static str, calls: f64, seconds: f64) -> KernelTime {
 #[test]
 fn the_lens_tells_the_time_of_each_kernel() {
     let mut window = open(MODES[0]);
-    let asks = |window: &mut Window| window.state_mut().ui().lens.shows_kernel_times();
+    let asks = |window: &mut Window| window.state_mut().ui().lens.watched().kernels;
     assert!(!asks(&mut window), "nothing is measured while the window is closed");
     press(&mut window, Key::K);
     assert!(asks(&mut window));
@@ -35,4 +40,95 @@ fn the_lens_tells_the_time_of_each_kernel() {
     assert!(!asks(&mut window) && window.query_by_label("walk_far").is_none());
     click(&mut window, Role::Button, "Lens");
     assert!(asks(&mut window));
+}
+
+/// Peak rates of a device that does not exist.
+const PEAKS: Roofline = Roofline {
+    multiply_adds_per_second: Some(50e9),
+    roots_per_second: Some(4e9),
+    fetched_bytes_per_second: Some(200e9),
+    copied_bytes_per_second: Some(20e9),
+};
+
+/// Returns the speed of a variant of gravity that computes 20 operations per pair.
+fn rung(variant: usize, pairs_per_second: f64, bytes: Option<f64>) -> Rung {
+    Rung {
+        variant: MODES[0].variants[variant].name,
+        pairs_per_second,
+        relative_error: None,
+        counts: bytes.map(|bytes| Counts { operations: 20.0, bytes }),
+    }
+}
+
+#[test]
+fn the_roofline_has_a_marker_for_each_variant_used() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::K);
+    choose(&mut window, "lens", "Roofline");
+    assert_eq!(window.state_mut().ui().lens.watched(), Watched { kernels: false, peaks: true });
+    assert!(window.query_by_label("Run the simulation to measure its speed.").is_some());
+
+    let stats = &mut window.state_mut().stats;
+    stats.mode = "gravity";
+    stats.ladder = vec![rung(0, 1e9, Some(16.0)), rung(2, 3e9, Some(0.25)), rung(1, 2e9, None)];
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("appear as they are measured").is_some());
+    window.state_mut().stats.peaks = PEAKS;
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("Point at a marker").is_some());
+    let chart = window.state_mut().ui().lens.roofline.chart.clone().unwrap();
+    let points: Vec<_> = chart
+        .points
+        .iter()
+        .map(|point| (point.variant, point.counts.intensity(), point.operations_per_second()))
+        .collect();
+    let [first, _, third] = [0, 1, 2].map(|nth| &MODES[0].variants[nth]);
+    assert_eq!(points, [(first, 1.25, 20e9), (third, 80.0, 60e9)]);
+    assert_eq!((chart.current, chart.peaks), (Some(first), PEAKS));
+
+    window.state_mut().actions.clear();
+    for (button, format) in [("Save PNG", ChartFormat::Png), ("Save CSV", ChartFormat::Csv)] {
+        click(&mut window, Role::Button, button);
+        assert_eq!(std::mem::take(&mut window.state_mut().actions), [Action::SaveRoofline(format)]);
+    }
+    window.state_mut().ui().lens.roofline.saved = Some("here.csv".into());
+    window.state_mut().stats.variant = MODES[0].variants[1].name;
+    window.run_steps(3);
+    assert!(window.query_by_label("Saved as here.csv").is_some());
+    assert!(window.query_by_label_contains("has no marker").is_some());
+    press(&mut window, Key::K);
+    assert_eq!(window.state_mut().ui().lens.watched(), Watched::default());
+}
+
+/// Compares a chart of given numbers with a picture in the repository, which `GRAVITILE_KEEP_PICTURES=1` replaces.
+#[test]
+fn a_picture_of_a_roofline_is_what_it_was() {
+    let draw = |speed: f64| {
+        let info = MODES[0];
+        let mut chart = RooflineChart::new((info, 65_536, "spiral"), &App::new(info).device, PEAKS);
+        let point = |nth: usize, speed: f64, bytes| RooflinePoint {
+            variant: &info.variants[nth],
+            counts: Counts { operations: 20.0, bytes },
+            work_per_second: speed,
+        };
+        chart.points = vec![point(0, 0.4e9, 16.0), point(1, 1e9, 4.0), point(2, speed, 0.25)];
+        chart.current = Some(&info.variants[2]);
+        let mut png = Vec::new();
+        ChartFormat::Png.write_rooflines(&[chart], &mut png).unwrap();
+        image::load_from_memory(&png).unwrap().into_rgb8()
+    };
+    let differing = |a: &image::RgbImage, b: &image::RgbImage| {
+        a.pixels().zip(b.pixels()).filter(|(a, b)| (0..3).any(|k| a.0[k].abs_diff(b.0[k]) > 16)).count()
+    };
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/roofline.png");
+    let picture = draw(3e9);
+    if std::env::var_os("GRAVITILE_KEEP_PICTURES").is_some() {
+        picture.save(&path).unwrap();
+    }
+    let kept = image::open(&path).unwrap().into_rgb8();
+    assert_eq!(picture.dimensions(), kept.dimensions());
+    let differ = differing(&picture, &kept);
+    assert!(differ < 50, "{differ} pixels");
+    let other = differing(&draw(3.3e9), &kept);
+    assert!(other > 500, "a marker at another place changes only {other} pixels");
 }

@@ -344,6 +344,7 @@ fn the_overlay_compares_the_variants_that_were_seen() {
     for info in MODES {
         let mut window = open(info);
         let rung = |variant: &Variant, relative_error| Rung {
+            counts: None,
             variant: variant.name,
             pairs_per_second: 16.6e9,
             relative_error,
