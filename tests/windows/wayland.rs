@@ -1,7 +1,8 @@
 //! The window under Wayland, without X11: under Weston, where the program draws its title bar, and under KWin, which has
 //! scales that are not whole numbers.
 //!
-//! A compositor answers no pings, so these tests wait for the effect of each input before the next one.
+//! A compositor answers no pings, so these tests wait for the effects of input. Within one drag or click, the program handles
+//! events in their order, even if they come within one frame.
 
 use std::fs;
 use std::process::Stdio;
@@ -19,13 +20,6 @@ const CLOSE: f32 = 19.0;
 const MINIMISE: f32 = 93.0;
 /// The place of the command palette's line of text, in a window that fills the display.
 const PALETTE: Rect = [380.0, 75.0, 500.0, 30.0];
-
-/// Moves the pointer to a place and presses the left button, and lets go after `held` returns.
-fn hold(viewer: &Viewer, at: &str, held: impl FnOnce()) {
-    viewer.act(&format!("mousemove {at} mousedown 1"));
-    held();
-    viewer.act("mouseup 1");
-}
 
 /// Runs a command of the command palette, found by its first words. The picture must stand still.
 fn choose(viewer: &Viewer, words: &str) {
@@ -74,18 +68,12 @@ fn keys_and_the_pointer_work() {
     let controls = display.run("--frames 20 --clean --bodies 300");
     let viewer = display.view(STILL);
     let slider = controls.control("dt");
-    hold(&viewer, &spot(slider, 0.8, 0.5), || {
-        viewer.alters("the slider is pressed", slider, || ());
-        viewer.alters("the slider follows", slider, || {
-            viewer.act(&format!("mousemove {}", spot(slider, 0.25, 0.5)));
-        });
+    viewer.changes("the slider follows", slider, || {
+        viewer.drag(&spot(slider, 0.8, 0.5), &spot(slider, 0.25, 0.5));
     });
-    let step = spot(controls.control("step"), 0.5, 0.5);
-    viewer.changes("a click steps", PICTURE, || viewer.act(&format!("mousemove {step} click 1")));
+    viewer.changes("a click steps", PICTURE, || viewer.click(controls.control("step")));
     viewer.changes("the key S steps", PICTURE, || viewer.key("s"));
-    viewer.changes("a drag turns", PICTURE, || {
-        hold(&viewer, "600 500", || viewer.alters("it turns", PICTURE, || viewer.act("mousemove 760 440")));
-    });
+    viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
     viewer.changes("the wheel zooms", PICTURE, || viewer.act("click 4"));
     viewer.changes("H hides the panel", [20.0, 120.0, 280.0, 500.0], || viewer.key("h"));
     let report = viewer.quit();
@@ -127,16 +115,16 @@ fn the_window_is_resized_maximised_and_put_in_full_screen() {
     let viewer = display.view(&format!("{STILL} --size 1000x650"));
     let first @ [left, top, width, height] = window(&viewer);
     let [right, bottom] = [left + width, top + height];
-    hold(&viewer, &format!("{right} {bottom}"), || {
-        let mut nth = 0.0;
-        // The compositor follows the pointer from the moment at which the program asks for it.
-        until("the edge follows the pointer", || {
-            nth += 1.0;
-            viewer.act(&format!("mousemove {} {}", right - 100.0 - nth, bottom - 60.0 - nth));
-            let now = place(&viewer.pixels(SCREEN))?;
-            (now[2] < width - 50.0).then_some(())
-        });
+    viewer.act(&format!("mousemove {right} {bottom} mousedown 1"));
+    let mut nth = 0.0;
+    // The compositor follows the pointer from the moment at which the program asks for it.
+    until("the edge follows the pointer", || {
+        nth += 1.0;
+        viewer.act(&format!("mousemove {} {}", right - 100.0 - nth, bottom - 60.0 - nth));
+        let now = place(&viewer.pixels(SCREEN))?;
+        (now[2] < width - 50.0).then_some(())
     });
+    viewer.act("mouseup 1");
     let smaller = window(&viewer);
     assert_eq!(smaller[..2], [left, top], "the other corner stays");
     // The window has an edge of one pixel on three sides, and the title bar above.
@@ -233,42 +221,43 @@ fn nothing_is_lost_when_the_compositor_crashes() {
     assert!(fs::read_to_string(state.join("settings.toml")).unwrap().contains("1200"));
 }
 
-/// Returns the window of 850 × 500 logical pixels, and a report after some input to the panel.
-fn scaled(display: &Display, scale: f32) -> (RgbaImage, Report) {
+/// Checks a window of 850 × 500 logical pixels, whose lower part must look like `expected`, and its panel with the pointer.
+/// Returns that part and a report.
+fn scaled(display: &Display, scale: f32, expected: Option<&RgbaImage>) -> (RgbaImage, Report) {
     let options = format!("{STILL} --size 850x500");
     let controls = display.run(&format!("{options} --frames 20"));
     assert_eq!((controls.scale, controls.size), (scale, [850.0, 500.0].map(|side| (side * scale) as u32)));
     let viewer = display.view(&options);
     // The pointer is above the compared part of the window.
     let top = 40.0 * scale;
-    let picture = viewer.still([0.0, top, 850.0 * scale, 500.0 * scale - top]);
+    let part = [0.0, top, 850.0 * scale, 500.0 * scale - top];
+    let picture = match expected {
+        None => viewer.still(part),
+        Some(expected) => until("the window looks as expected", || {
+            Some(viewer.pixels(part)).filter(|picture| is_same(picture, expected))
+        }),
+    };
     let slider = controls.control("dt");
-    hold(&viewer, &spot(slider, 0.8, 0.5), || {
-        viewer.alters("the slider is pressed", slider, || ());
-        viewer.changes("the slider follows", slider, || {
-            viewer.act(&format!("mousemove {} frame", spot(slider, 0.25, 0.5)));
-        });
+    viewer.changes("the slider follows", slider, || {
+        viewer.drag(&spot(slider, 0.8, 0.5), &spot(slider, 0.25, 0.5));
     });
     let shown = [450.0 * scale, 150.0 * scale, 300.0 * scale, 300.0 * scale];
-    let step = spot(controls.control("step"), 0.5, 0.5);
-    viewer.changes("a click steps", shown, || {
-        viewer.act(&format!("mousemove {step} frame mousedown 1 frame mouseup 1 frame"));
-    });
+    viewer.changes("a click steps", shown, || viewer.click(controls.control("step")));
     (picture, viewer.quit())
 }
 
+/// Returns whether two pictures are the same, except for the rounding of colours by a compositor that draws with OpenGL.
+fn is_same(a: &RgbaImage, b: &RgbaImage) -> bool {
+    a.dimensions() == b.dimensions() && a.iter().zip(b.iter()).all(|(a, b)| a.abs_diff(*b) <= 1)
+}
+
 /// Compares the window with the same window at the same scale under X11, which shows each pixel as it is drawn.
-fn is_sharp(under_wayland: Display, scale: f32) {
-    let (picture, report) = scaled(&under_wayland, scale);
-    drop(under_wayland);
-    let x11 = Display::with_size([1700, 1000]).set("WINIT_X11_SCALE_FACTOR", String::leak(scale.to_string()));
-    let (expected, same) = scaled(&x11, scale);
-    // A compositor that draws with OpenGL rounds colours.
-    let is_other =
-        |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| (0..3).any(|k| a.0[k].abs_diff(b.0[k]) > 1);
-    assert_eq!(picture.dimensions(), expected.dimensions());
-    let differ = picture.pixels().zip(expected.pixels()).filter(is_other).count();
-    assert!(differ == 0, "{differ} pixels differ at scale {scale}");
+fn is_sharp(size: [u16; 2], scale: f32, under_wayland: impl FnOnce(Display) -> Option<Display>) {
+    let x11 = Display::with_size(size).set("WINIT_X11_SCALE_FACTOR", String::leak(scale.to_string()));
+    let (expected, same) = scaled(&x11, scale, None);
+    drop(x11);
+    let Some(display) = under_wayland(Display::with_size(size)) else { return };
+    let (_, report) = scaled(&display, scale, Some(&expected));
     // A compositor passes on the position of the pointer in parts of a logical pixel.
     let [dt, same] = [&report, &same].map(|report| report.config["params"]["dt"].as_f64().unwrap());
     assert!(dt < 4e-4 && (0.7..1.4).contains(&(dt / same)), "{dt} and {same}");
@@ -278,12 +267,11 @@ fn is_sharp(under_wayland: Display, scale: f32) {
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn the_window_is_sharp_at_scale_2() {
-    let Some(display) = Display::with_size([1700, 1000]).under_weston(2) else { return };
-    is_sharp(display, 2.0);
+    is_sharp([1700, 1000], 2.0, |display| display.under_weston(2));
 }
 
 #[test]
 #[ignore = "needs KWin (scripts/setup --kwin): scripts/test --all runs it"]
 fn the_window_is_sharp_at_scale_1_5_under_kwin() {
-    is_sharp(Display::with_size([1280, 800]).under_kwin(1.5), 1.5);
+    is_sharp([1280, 800], 1.5, |display| Some(display.under_kwin(1.5)));
 }
