@@ -12,7 +12,7 @@ use super::clock::Wake;
 use super::display;
 use super::options::Options;
 use super::viewer::Viewer;
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, advice};
 
 /// Opens the window and runs until it is closed.
 ///
@@ -27,16 +27,20 @@ pub fn run(options: Options) -> Result<()> {
         let text = error.to_string();
         let reason = text.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
         Error::Graphics(format!(
-            "cannot open a window, because there is no display ({reason}); without a display, use `gravitile render` \
-             to save pictures or `gravitile run` to print results"
+            "cannot open a window, because there is no display ({reason}); {}",
+            advice::WITHOUT_WINDOW
         ))
     })?;
     let mut app =
         App { proxy: event_loop.create_proxy(), options: Some(options), viewer: None, outcome: Ok(()) };
-    event_loop
-        .run_app(&mut app)
-        .map_err(|error| Error::Graphics(format!("the window system reported an error: {error}")))?;
-    app.outcome
+    let ended = event_loop.run_app(&mut app).map_err(|error| {
+        Error::Graphics(format!(
+            "lost the connection to the display ({error}); unless autosaves are off, the next start offers to continue"
+        ))
+    });
+    // The window may be gone, for example because the Wayland compositor has crashed, but its settings must be saved.
+    let closed = app.viewer.take().map_or(Ok(()), Viewer::close);
+    ended.and(app.outcome).and(closed)
 }
 
 /// The application that handles winit's events.

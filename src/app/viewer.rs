@@ -63,13 +63,14 @@ impl Viewer {
         let pool: Vec<DeviceInfo> = options.devices.iter().map(|found| found.info.clone()).collect();
         // The simulation starts first, so that its kernels are built while the window opens.
         let session = Session::spawn(options.engine, waker(proxy))?;
-        let window = Window::new(event_loop, options.size.unwrap_or(preferences.saved.size))?;
+        let appearance = Appearance::new(&options.config.start, preferences.own_look(options.look));
+        let size = options.size.unwrap_or(preferences.saved.size);
+        let window = Window::new(event_loop, size, appearance.look().theme)?;
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // Sending fails once the event loop has ended.
             let _ = repaint.send_event(info.delay);
         });
-        let appearance = Appearance::new(&options.config.start, preferences.own_look(options.look));
         let mut ui = Ui::new(&window.egui());
         ui.records_controls = options.report.is_some();
         options.lesson.into_iter().for_each(|lesson| ui.start_lesson(lesson));
@@ -245,7 +246,8 @@ impl Viewer {
 
     /// Records the appearance settings that differ from `before`, and applies the current settings to the picture.
     fn apply_look(&mut self, before: &Look) -> Result<()> {
-        let Screen { look, view, .. } = &mut self.screen;
+        let Screen { look, view, window, .. } = &mut self.screen;
+        window.set_theme(look.theme);
         if look != before {
             self.recorder.change_of_look(before, look, &self.sim.shown);
         }

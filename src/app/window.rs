@@ -18,9 +18,10 @@ use raw_window_handle::{HasWindowHandle, RawWindowHandle};
 use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
-use winit::window::{Fullscreen, Icon};
+use winit::window::{Fullscreen, Icon, WindowAttributes};
 
 use super::gui::{Gui, pixels};
+use crate::base::look::Theme;
 use crate::base::{Error, Result, advice};
 use crate::ui::WindowStats;
 use crate::view::{self, Viewport};
@@ -40,28 +41,32 @@ pub(super) struct Window {
     before_presentation: Option<bool>,
     /// Inner width and height, in logical pixels, before the window went to full screen.
     windowed_size: (u32, u32),
+    /// Theme of the window's title bar.
+    theme: Theme,
     /// The window. This field is last, because the surface must be dropped before the window.
     pub window: winit::window::Window,
 }
 
 impl Window {
-    /// Opens a window of `(width, height)` logical pixels.
-    pub(super) fn new(event_loop: &ActiveEventLoop, (width, height): (u32, u32)) -> Result<Self> {
+    /// Opens a window of `(width, height)` logical pixels, with a title bar in this theme.
+    pub(super) fn new(
+        event_loop: &ActiveEventLoop,
+        (width, height): (u32, u32),
+        theme: Theme,
+    ) -> Result<Self> {
         let attributes = winit::window::Window::default_attributes()
             .with_title("gravitile")
             .with_window_icon(icon())
+            // Without a theme, the title bar of Wayland asks the desktop for one, and logs an error if no answer comes.
+            .with_theme(Some(title_bar(theme)))
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(320, 240));
         #[cfg(all(unix, not(target_vendor = "apple")))]
         let attributes = super::display::name(attributes);
-        // Under X11, GLX is tried first, because a remote or virtual display often offers only GLX.
-        let (window, config) = DisplayBuilder::new()
-            .with_preference(ApiPreference::FallbackEgl)
-            .with_window_attributes(Some(attributes))
-            .build(event_loop, ConfigTemplateBuilder::new(), plainest)
-            .map_err(graphics(&format!("this display does not support OpenGL; {}", advice::OPENGL)))?;
-        let window = window.ok_or_else(|| Error::Graphics("the system did not open a window".to_owned()))?;
-        let (display, waits) = open_display(&window, &config)?;
+        // Under X11, GLX comes first, because a remote or virtual display often offers only GLX. Some of these displays
+        // offer a GLX that is too old; EGL then draws in software.
+        let (window, display, waits) = open(event_loop, attributes.clone(), ApiPreference::FallbackEgl)
+            .or_else(|error| open(event_loop, attributes, ApiPreference::PreferEgl).map_err(|_| error))?;
         let is_software = view::is_software(&display);
         // A software renderer accepts the swap interval but does not wait.
         let vsync = waits && !is_software;
@@ -79,6 +84,7 @@ impl Window {
             covered: egui::Vec2::ZERO,
             before_presentation: None,
             windowed_size,
+            theme,
         })
     }
 
@@ -137,6 +143,13 @@ impl Window {
     fn set_full_screen(&mut self, is_full: bool) {
         self.windowed_size = self.logical_size();
         self.window.set_fullscreen(is_full.then_some(Fullscreen::Borderless(None)));
+    }
+
+    /// Sets the theme of the title bar, where the system draws title bars in themes.
+    pub(super) fn set_theme(&mut self, theme: Theme) {
+        if std::mem::replace(&mut self.theme, theme) != theme {
+            self.window.set_theme(Some(title_bar(theme)));
+        }
     }
 
     pub(super) fn is_minimised(&self) -> bool {
@@ -239,11 +252,35 @@ fn icon() -> Option<Icon> {
     Icon::from_rgba(picture.into_raw(), width, height).ok()
 }
 
+/// Returns the window system's name for a theme.
+fn title_bar(theme: Theme) -> winit::window::Theme {
+    match theme {
+        Theme::Dark => winit::window::Theme::Dark,
+        Theme::Light => winit::window::Theme::Light,
+    }
+}
+
 /// Chooses the OpenGL config with the fewest samples: bodies and the panel have soft edges and need no multisampling.
 fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
     // glutin-winit has no way to report an empty iterator, and glutin always finds at least one config.
     least.unwrap_or_else(|| unreachable!("an iterator over OpenGL configs was empty"))
+}
+
+/// Opens a window with OpenGL 3.3. Returns the window, its display, and whether presenting a frame waits for the monitor.
+fn open(
+    event_loop: &ActiveEventLoop,
+    attributes: WindowAttributes,
+    preference: ApiPreference,
+) -> Result<(winit::window::Window, glium::Display<WindowSurface>, bool)> {
+    let (window, config) = DisplayBuilder::new()
+        .with_preference(preference)
+        .with_window_attributes(Some(attributes))
+        .build(event_loop, ConfigTemplateBuilder::new(), plainest)
+        .map_err(unsupported("OpenGL"))?;
+    let window = window.ok_or_else(|| Error::Graphics("the system did not open a window".to_owned()))?;
+    let (display, waits) = open_display(&window, &config)?;
+    Ok((window, display, waits))
 }
 
 fn open_display(
@@ -257,8 +294,7 @@ fn open_display(
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(Some(handle));
     // SAFETY: the window outlives the context: [`Window`] owns both and drops the context first.
-    let context = unsafe { gl.create_context(config, &attributes) }
-        .map_err(graphics(&format!("this display does not support OpenGL 3.3; {}", advice::OPENGL)))?;
+    let context = unsafe { gl.create_context(config, &attributes) }.map_err(unsupported("OpenGL 3.3"))?;
     let (width, height) = window.inner_size().into();
     let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
@@ -273,10 +309,20 @@ fn open_display(
         _ => SwapInterval::Wait(NonZeroU32::MIN),
     };
     let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
-    let display = glium::Display::new(context, surface)
-        .map_err(graphics(&format!("this version of OpenGL is too old; {}", advice::OPENGL)))?;
-    view::check_version(&display)?;
+    let display = glium::Display::new(context, surface).map_err(unsupported("OpenGL 3.3"))?;
+    view::check_version(&display).map_err(unsupported("OpenGL 3.3"))?;
     Ok((display, waits))
+}
+
+/// Returns a function that adds to an error that this display lacks `what`, and what to do.
+fn unsupported<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Error {
+    move |reason| {
+        Error::Graphics(format!(
+            "cannot open a window, because this display does not support {what} ({reason}); {}; {}",
+            advice::OPENGL,
+            advice::WITHOUT_WINDOW
+        ))
+    }
 }
 
 fn graphics<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Error {

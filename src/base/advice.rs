@@ -13,7 +13,15 @@ pub(crate) const OPENCL: &str = "install a driver for your GPU, or PoCL to compu
 pub(crate) const OPENGL: &str = "install the newest driver for your GPU, or the OpenCL, OpenGL and Vulkan \
                                  Compatibility Pack from the Microsoft Store";
 #[cfg(not(windows))]
-pub(crate) const OPENGL: &str = "install or update its graphics driver";
+pub(crate) const OPENGL: &str = "install Mesa or a newer graphics driver \
+                                 (on Debian and Ubuntu, run `apt install libgl1 libegl1 libgl1-mesa-dri`)";
+
+/// Advice if no window can be opened. On Windows, pictures need the same driver as a window.
+#[cfg(windows)]
+pub(crate) const WITHOUT_WINDOW: &str = "without a window, use `gravitile run` to print results";
+#[cfg(not(windows))]
+pub(crate) const WITHOUT_WINDOW: &str =
+    "without a window, use `gravitile render` to save pictures or `gravitile run` to print results";
 
 /// Advice if the program `ffmpeg` is missing.
 #[cfg(windows)]

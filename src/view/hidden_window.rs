@@ -15,8 +15,6 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 use windows_sys::w;
 
-use crate::base::{Error, Result, advice};
-
 /// An OpenGL context in a hidden window.
 pub(super) struct Headless {
     context: PossiblyCurrentContext,
@@ -36,16 +34,7 @@ impl Headless {
 }
 
 /// Creates an OpenGL context, and makes the context current on this thread.
-pub(super) fn open() -> Result<Headless> {
-    try_open().map_err(|reason| {
-        Error::Graphics(format!(
-            "cannot draw without a window, because this system does not support OpenGL 3.3 ({reason}); {}",
-            advice::OPENGL
-        ))
-    })
-}
-
-fn try_open() -> Result<Headless, Box<dyn std::error::Error>> {
+pub(super) fn open() -> Result<Headless, Box<dyn std::error::Error>> {
     let window = RawWindowHandle::Win32(create_window()?);
     // SAFETY: the window exists until its thread ends, and the context stays on this thread.
     let display = unsafe {

@@ -18,7 +18,7 @@ use super::hidden_window as headless;
 use super::opengl::{check_version, graphics};
 #[cfg(not(windows))]
 use super::surfaceless as headless;
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, advice};
 
 /// An offscreen picture: a texture to draw into instead of a window, in any OpenGL context.
 pub struct Canvas {
@@ -32,11 +32,11 @@ impl Canvas {
     /// # Errors
     /// Returns [`Error::Graphics`] if there is no OpenGL 3.3, or if the device cannot draw this size.
     pub fn offscreen(size: (u32, u32)) -> Result<Self> {
-        let backend = Offscreen { headless: headless::open()?, size };
+        let backend = Offscreen { headless: headless::open().map_err(unsupported)?, size };
         // SAFETY: the OpenGL context is new and no other code has used it.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
             .map_err(graphics("start on this device"))?;
-        check_version(&context)?;
+        check_version(&context).map_err(unsupported)?;
         Self::new(&context, size)
     }
 
@@ -90,6 +90,14 @@ impl Canvas {
         let few = || Error::Graphics("OpenGL returned fewer pixels than the picture has".into());
         pixels.ok_or_else(few).map(RawPicture)
     }
+}
+
+fn unsupported(reason: impl std::fmt::Display) -> Error {
+    Error::Graphics(format!(
+        "cannot draw without a window, because this system does not support OpenGL 3.3 ({reason}); {}, or use \
+         `gravitile run`, which needs no OpenGL",
+        advice::OPENGL
+    ))
 }
 
 /// A picture as OpenGL returns it: RGBA pixels, bottom row first.

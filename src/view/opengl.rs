@@ -12,7 +12,7 @@ use glium::{
     Api, Blend, BlendingFunction, DrawParameters, LinearBlendingFactor as Factor, Program, Surface, Version,
 };
 
-use crate::base::{Error, Result, advice};
+use crate::base::{Error, Result};
 
 /// Background colour in sRGB, from 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
@@ -28,15 +28,14 @@ pub(super) fn scale(height: u32) -> f32 {
 /// Checks that OpenGL has at least version 3.3. A driver may give an older version than the program asks for.
 ///
 /// # Errors
-/// Returns [`Error::Graphics`] if OpenGL is older.
+/// Returns [`Error::Graphics`] with the name and the version of the driver if OpenGL is older.
 pub fn check_version(context: &Context) -> Result<()> {
     match *context.get_opengl_version() {
         Version(Api::Gl, major, minor) if (major, minor) >= (3, 3) => Ok(()),
         _ => Err(Error::Graphics(format!(
-            "gravitile needs OpenGL 3.3, but this display ({}) supports only {}; {}",
+            "{} supports only {}",
             context.get_opengl_renderer_string(),
-            context.get_opengl_version_string(),
-            advice::OPENGL
+            context.get_opengl_version_string()
         ))),
     }
 }

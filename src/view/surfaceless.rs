@@ -10,42 +10,32 @@ use glutin::prelude::*;
 
 use self::api::context::PossiblyCurrentContext;
 use self::api::display::Display;
-use crate::base::{Error, Result};
 
 /// Creates an OpenGL context, and makes the context current on this thread.
 #[cfg(target_vendor = "apple")]
-pub(super) fn open() -> Result<Headless> {
+pub(super) fn open() -> glutin::error::Result<Headless> {
     let display = raw_window_handle::AppKitDisplayHandle::new().into();
     // SAFETY: the handle of an AppKit display contains no pointer.
-    unsafe { Display::new(display) }
-        .and_then(|display| open_display(&display))
-        .map(Headless)
-        .map_err(|reason| Error::Graphics(format!("cannot draw without a window: {reason}")))
+    unsafe { Display::new(display) }.and_then(|display| open_display(&display)).map(Headless)
 }
 
 /// Creates an OpenGL context on the first device that works, GPUs first, and makes the context current on this thread.
 #[cfg(not(target_vendor = "apple"))]
-pub(super) fn open() -> Result<Headless> {
+pub(super) fn open() -> Result<Headless, String> {
     use glutin::api::egl::device::Device;
-    const HELP: &str = "on Debian and Ubuntu, run `apt install libegl1 libgl1-mesa-dri`";
-    let devices = Device::query_devices().map_err(|e| {
-        Error::Graphics(format!("cannot draw without a window: EGL has no devices ({e}); {HELP}"))
-    })?;
+    let devices = Device::query_devices().map_err(|reason| format!("EGL has no devices: {reason}"))?;
     let mut devices: Vec<Device> = devices.collect();
     devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
-    let mut reasons = String::new();
+    let mut reasons = Vec::new();
     for device in &devices {
         // SAFETY: no raw display is passed.
         let display = unsafe { Display::with_device(device, None) };
         match display.and_then(|display| open_display(&display)) {
             Ok(context) => return Ok(Headless(context)),
-            Err(reason) => reasons += &format!("; {}: {reason}", device.name().unwrap_or("a device")),
+            Err(reason) => reasons.push(format!("{}: {reason}", device.name().unwrap_or("an EGL device"))),
         }
     }
-    let count = devices.len();
-    Err(Error::Graphics(format!(
-        "cannot draw without a window: none of the EGL devices works (tried {count}){reasons}; {HELP}"
-    )))
+    Err(if reasons.is_empty() { "EGL has no devices".to_owned() } else { reasons.join("; ") })
 }
 
 fn open_display(display: &Display) -> glutin::error::Result<PossiblyCurrentContext> {

@@ -6,6 +6,7 @@ pub(crate) mod mpi;
 pub(crate) mod oclgrind;
 pub(crate) mod odd;
 pub(crate) mod watched;
+pub(crate) mod wayland;
 pub(crate) mod window;
 
 use std::process::{Command, Output};

@@ -20,6 +20,8 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
+use super::wayland::Compositor;
+
 /// Time limit for waiting on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_gravitile");
@@ -29,11 +31,15 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A virtual X server, and a temporary home folder.
 pub(crate) struct Display {
+    /// The Wayland compositor in which programs are started, if they use Wayland.
+    compositor: Option<Compositor>,
     server: Child,
     name: String,
     /// Connection that takes pictures of the screen, the window `root`.
     connection: RustConnection,
     root: u32,
+    /// Width and height in pixels.
+    size: [u16; 2],
     folder: TempDir,
     /// Additional environment variables for the programs that are started.
     environment: Vec<(&'static str, &'static str)>,
@@ -46,9 +52,24 @@ pub(crate) struct Display {
 
 impl Display {
     pub(crate) fn open() -> Self {
+        Self::with_size([1280, 800])
+    }
+
+    /// Opens a display of this width and height in pixels.
+    pub(crate) fn with_size(size: [u16; 2]) -> Self {
+        Self::start_server(size, "+extension")
+    }
+
+    /// Opens a display that lacks OpenGL, as some remote desktops do.
+    pub(crate) fn without_glx() -> Self {
+        Self::start_server([1280, 800], "-extension")
+    }
+
+    fn start_server(size: [u16; 2], extension: &str) -> Self {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new("Xvfb");
-        command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "+extension", "GLX"]);
+        let screen = format!("{}x{}x24", size[0], size[1]);
+        command.args(["-displayfd", "1", "-screen", "0", &screen, extension, "GLX"]);
         // Without -noreset, Xvfb restarts when its last client leaves, and meanwhile refuses new clients.
         command.args(["-nolisten", "tcp", "-noreset"]);
         let mut server = installed("Xvfb", command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn());
@@ -64,16 +85,62 @@ impl Display {
         let folder = tempfile::tempdir().unwrap();
         let program = vec![PROGRAM.to_owned()];
         Self {
+            compositor: None,
             server,
             name,
             connection,
             root,
+            size,
             folder,
             environment: Vec::new(),
             program,
             ranks: 1,
             _alone: alone,
         }
+    }
+
+    /// Starts later programs under Weston, which fills the display. Returns `None` without Weston.
+    pub(crate) fn under_weston(mut self, scale: u16) -> Option<Self> {
+        self.compositor = Some(Compositor::weston(Some(&self.name), self.size, scale)?);
+        until("the compositor has a window", || self.windows().first().copied());
+        // Weston adds up movements, so it must be told where the pointer is: the real one and Weston's stop in this corner.
+        let [right, bottom] = self.size.map(|side| (side - 1).to_string());
+        let args = ["mousemove", &right, &bottom, "mousemove", "0", "0"];
+        until("Weston shows the pointer in the corner", || {
+            assert!(installed("xdotool", self.command("xdotool").args(args).status()).success());
+            self.pixels([0.0, 0.0, 24.0, 24.0]).pixels().any(|pixel| pixel.0[0] > 200).then_some(())
+        });
+        Some(self)
+    }
+
+    /// Starts later programs under Weston without a display. Returns `None` without Weston.
+    pub(crate) fn under_headless_weston(mut self) -> Option<Self> {
+        self.compositor = Some(Compositor::weston(None, self.size, 1)?);
+        Some(self)
+    }
+
+    /// Starts later programs under KWin, which fills the display.
+    pub(crate) fn under_kwin(mut self, scale: f32) -> Self {
+        self.compositor = Some(Compositor::kwin(&self.name, self.size, scale));
+        until("the compositor has a window", || self.windows().first().copied());
+        self
+    }
+
+    /// Ends the compositor without notice, as a crash does.
+    pub(crate) fn crash(&self) {
+        self.compositor.as_ref().unwrap().crash();
+    }
+
+    /// Returns a program as a command that uses the compositor.
+    pub(crate) fn wayland(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        self.compositor.as_ref().unwrap().enter(&mut command);
+        command
+    }
+
+    /// Returns the windows on the screen.
+    fn windows(&self) -> Vec<u32> {
+        self.connection.query_tree(self.root).unwrap().reply().unwrap().children
     }
 
     /// Sets an environment variable for all programs that are started.
@@ -125,6 +192,9 @@ impl Display {
         let launcher = ["mpirun", "-n", &self.ranks.to_string()].map(str::to_owned);
         let words = [if self.ranks > 1 { &launcher[..] } else { &[] }, &self.program].concat();
         let mut command = self.command(&words[0]);
+        if let Some(compositor) = &self.compositor {
+            compositor.enter(&mut command);
+        }
         command.args(&words[1..]);
         command.args(["--report", "report.json"]).args(args.split_whitespace());
         command.current_dir(self.folder.path()).stdin(Stdio::null());
@@ -136,8 +206,20 @@ impl Display {
         self.report(self.start(args))
     }
 
+    /// Runs `gravitile ARGS`, which must fail with exit code 2. Returns what it says.
+    pub(crate) fn fail(&self, args: &str) -> String {
+        let Output { status, stderr, .. } = self.start(args).wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&stderr).into_owned();
+        assert_eq!(status.code(), Some(2), "{stderr}");
+        stderr
+    }
+
     /// Starts `gravitile ARGS` and waits until its window shows bodies and has the keyboard focus.
     pub(crate) fn view(&self, args: &str) -> Viewer<'_> {
+        if self.compositor.is_some() {
+            // The compositor may still show the window of a program that has ended.
+            until("no window is shown", || (!has_light(&self.pixels(PICTURE))).then_some(()));
+        }
         let mut viewer = Viewer { display: self, process: Some(self.start(args)), window: String::new() };
         viewer.window = until("the window is open", || viewer.find());
         until("bodies are shown", || has_light(&viewer.pixels(PICTURE)).then_some(()));
@@ -209,6 +291,9 @@ impl Viewer<'_> {
             let report = self.display.report(self.process.take().unwrap());
             panic!("gravitile ended before its window was found: {report:?}");
         }
+        if self.display.compositor.is_some() {
+            return self.display.windows().first().map(u32::to_string);
+        }
         let search = ["search", "--onlyvisible", "--name", "^gravitile$"];
         let output = installed("xdotool", self.display.command("xdotool").args(search).output());
         let windows = String::from_utf8(output.stdout).unwrap();
@@ -233,7 +318,6 @@ impl Viewer<'_> {
     }
 
     /// Waits until the program ends, and returns its exit code and what it wrote to stderr.
-    #[cfg(feature = "mpi")]
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let mut process = self.process.take().unwrap();
         let status = until("the program ends", || process.try_wait().unwrap());
@@ -249,7 +333,8 @@ impl Viewer<'_> {
     }
 
     /// Runs xdotool with `script`, commands one after another. `WINDOW` stands for the window, and `frame` waits until the
-    /// program has drawn the effects of the previous commands.
+    /// program has drawn the effects of the previous commands. Under Wayland, `frame` does not wait, because compositors do
+    /// not pass pings on; the caller must wait for effects.
     pub(crate) fn act(&self, script: &str) {
         let words: Vec<_> = script.split_whitespace().collect();
         for (nth, some) in words.split(|word| *word == "frame").enumerate() {
@@ -272,6 +357,9 @@ impl Viewer<'_> {
     /// The program answers pings in the order of its events, between two frames. The answer to the first ping says that it
     /// has received all events; the answer to a second, later ping says that the next frame is drawn.
     fn frame(&self) {
+        if self.display.compositor.is_some() {
+            return;
+        }
         self.ping();
         sleep(Duration::from_millis(40));
         self.ping();
@@ -363,8 +451,13 @@ impl Viewer<'_> {
     }
 
     /// Presses Ctrl+Q and waits for the end of the program.
-    pub(crate) fn quit(mut self) -> Report {
+    pub(crate) fn quit(self) -> Report {
         self.act("key ctrl+q");
+        self.ends()
+    }
+
+    /// Waits for the end of the program.
+    pub(crate) fn ends(mut self) -> Report {
         self.display.report(self.process.take().unwrap())
     }
 }
@@ -388,6 +481,8 @@ pub(crate) struct Report {
     pub frame_ms: Times,
     pub interval_ms: Times,
     pub size: [u32; 2],
+    /// Pixels per logical pixel.
+    pub scale: f32,
     pub config: Value,
     pub look: Value,
     pub stats: Value,

@@ -259,3 +259,32 @@ fn an_edge_that_is_dragged_does_not_turn_the_view() {
     let report = viewer.quit();
     assert_eq!(events(&report, "select="), 0, "{:?}", report.events);
 }
+
+/// A display whose GLX is too old still opens the window, because EGL draws in software there.
+#[test]
+fn egl_serves_where_glx_does_not() {
+    let report = Display::open().set("LIBGL_ALWAYS_INDIRECT", "1").run("--bodies 300 --frames 5 --clean");
+    assert_eq!(report.frames, 5);
+    assert_eq!(Display::without_glx().run("--bodies 300 --frames 5 --clean").frames, 5);
+}
+
+#[test]
+fn without_opengl_it_says_what_to_do() {
+    let says = |display: &Display, reason: &str| {
+        let message = display.fail("--bodies 64 --frames 2 --clean");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        for part in [reason, "install Mesa", "`gravitile render`", "`gravitile run`"] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    };
+    says(&Display::open().set("MESA_GL_VERSION_OVERRIDE", "2.1"), "does not support OpenGL 3.3");
+    let no_egl = ("__EGL_VENDOR_LIBRARY_DIRS", "/nonexistent");
+    says(&Display::without_glx().set(no_egl.0, no_egl.1), "does not support OpenGL");
+    // Files that are no libraries stand for OpenGL that is not installed.
+    let display = Display::open();
+    for name in ["libGL.so.1", "libGL.so", "libEGL.so.1", "libEGL.so"] {
+        fs::write(display.folder().join(name), "").unwrap();
+    }
+    let libraries = String::leak(display.folder().display().to_string());
+    says(&display.set("LD_LIBRARY_PATH", libraries), "does not support OpenGL");
+}

@@ -13,5 +13,6 @@ mod sharing;
 mod support;
 mod view;
 mod walk;
+mod wayland;
 mod window;
 mod wine;
