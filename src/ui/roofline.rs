@@ -53,7 +53,11 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &RooflineChart, height: f32) {
         }
     });
     let (painter, place) = (ui.painter().with_clip_rect(shown.response.rect), &shown.transform);
-    roofs.iter().for_each(|roof| name(&painter, roof, (place, &x, &y), colours.text));
+    for roof in &roofs {
+        // Of two level lines close to each other, the lower one has its name below it.
+        let is_lower = roofs.iter().any(|other| other.shape == Shape::Level && other.rate > roof.rate);
+        name(&painter, (roof, is_lower), (place, &x, &y), colours.text);
+    }
     let markers: Vec<_> =
         all.iter().map(|(index, point)| (*index, on_screen(place, point), *point)).collect();
     for (index, centre, point) in &markers {
@@ -93,7 +97,7 @@ fn on_screen(place: &PlotTransform, point: &RooflinePoint) -> Pos2 {
 /// Writes the name and the rate of a roof beside its line: at the right end of level lines, at the left end of others.
 fn name(
     painter: &egui::Painter,
-    roof: &Roof,
+    (roof, is_lower): (&Roof, bool),
     (place, x, y): (&PlotTransform, &[f64; 2], &[f64; 2]),
     colour: Color32,
 ) {
@@ -103,7 +107,9 @@ fn name(
         Shape::Level => {
             let at = place.position_from_point(&[x[1], roof.rate.log10()].into());
             let text = format!("{} {rate} operations/s", roof.name);
-            painter.text(at - vec2(2.0 * NAME, NAME), Align2::RIGHT_BOTTOM, text, font, colour);
+            let (anchor, above) =
+                if is_lower { (Align2::RIGHT_TOP, -NAME) } else { (Align2::RIGHT_BOTTOM, NAME) };
+            painter.text(at - vec2(2.0 * NAME, above), anchor, text, font, colour);
         }
         Shape::Slope => {
             let text = format!("{} {}B/s", roof.name, rate);
@@ -119,7 +125,7 @@ fn name(
                 false => (Align2::LEFT_TOP, -1.0, 0.0),
             };
             let along = along.normalized();
-            let start = at + NAME * (2.0 * along + side * along.rot90()) + vec2(0.0, top);
+            let start = at + NAME * (4.0 * along + side * along.rot90()) + vec2(0.0, top);
             let shape = egui::epaint::TextShape::new(start, galley, colour);
             painter.add(shape.with_angle_and_anchor(along.angle(), anchor));
         }
