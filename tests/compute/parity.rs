@@ -43,6 +43,17 @@ fn every_variant_agrees_on_the_cpu() {
     every_variant_agrees(&crate::support::cpu(), false);
 }
 
+/// Runs all cases, of which the other short run compares only some with each kernel.
+#[test]
+fn the_first_variant_of_each_mode_agrees_in_all_cases() {
+    let device = crate::support::cpu();
+    for info in MODES {
+        let plans = check::plans(&device.info, &info.variants[0]);
+        let row = check::row(&device, &plans[2], &check::cases(info).unwrap()).unwrap();
+        assert!(row.passes(), "{row:?}");
+    }
+}
+
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn every_variant_agrees_on_the_cpu_in_all_cases() {

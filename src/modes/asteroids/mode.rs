@@ -141,3 +141,35 @@ impl Mode for Asteroids {
         Ok(Diagnostics::of_bodies(state.bodies()?, |_, mass, x| mass * self.field_of(x).potential))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::parameters::ContactLaw;
+    use super::super::reference::Step;
+    use super::*;
+
+    #[test]
+    fn rounding_decides_no_contact_in_the_checks_of_the_law_simple() {
+        let mut tested = 0;
+        for start in (INFO.checks)(&INFO).unwrap() {
+            let mut mode = Asteroids::default();
+            for (key, value) in start.mode.values().iter() {
+                params::set(&mut mode, key, &value.to_string()).unwrap();
+            }
+            if mode.contact_law != ContactLaw::Simple {
+                continue;
+            }
+            for steps in 0..start.steps {
+                let mut state: State<f64> = start.state.to_f64();
+                start.mode.reference(&mut state, steps).unwrap();
+                let bodies = state.into_bodies().unwrap();
+                let (count, radii) = (bodies.len(), mode.radii(&bodies));
+                let step = Step::new(&mode, bodies, radii);
+                let doubtful: Vec<_> = (0..count).filter(|i| step.is_in_doubt(*i)).collect();
+                assert!(doubtful.is_empty(), "{}, after {steps} steps: bodies {doubtful:?}", start.name);
+                tested += (0..count).filter(|i| !step.touching(*i).is_empty()).count();
+            }
+        }
+        assert!(tested > 1000, "only {tested} bodies touch another body");
+    }
+}

@@ -48,7 +48,7 @@ struct Contact {
     is_impact: bool,
     /// f: weight of a resting contact, from 0 to 1; 0 for impacts and for resting contacts without effect.
     weight: f64,
-    /// Relative distance to the nearest threshold of the contact's classification; if tiny, f32 may decide differently.
+    /// Relative distance to the nearest threshold of the contact law; if tiny, f32 may decide differently.
     margin: f64,
 }
 
@@ -114,13 +114,17 @@ impl<T: Copy + Into<f64>> Step<T> {
     pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
         let best_of = |i: usize| self.role(i).best?.0;
-        let partners = self.touching(i).into_iter();
-        self.params.contact_law == ContactLaw::Match
-            && partners.chain([i]).any(|j| near(j) || best_of(j).is_some_and(near))
+        match self.params.contact_law {
+            ContactLaw::Match => {
+                let partners = self.touching(i).into_iter();
+                partners.chain([i]).any(|j| near(j) || best_of(j).is_some_and(near))
+            }
+            ContactLaw::Simple => self.contacts(i).iter().any(|contact| contact.margin < DOUBT),
+        }
     }
 
     /// Returns the indices of the bodies that touch body `i`.
-    fn touching(&self, i: usize) -> Vec<usize> {
+    pub(super) fn touching(&self, i: usize) -> Vec<usize> {
         let (x, v, _) = self.body(i);
         let touches = |&j: &usize| {
             let reach = self.radii[i] + self.radii[j];
@@ -179,7 +183,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         let rest =
             if is_impact { f64::INFINITY } else { hold.abs() / (speed + correction + 0.01 * reach / dt) };
         let sided = if is_impact { f64::INFINITY } else { bounce.abs() / speed };
-        let margin = [impact, rest, sided, overlap / reach].into_iter().fold(f64::INFINITY, f64::min);
+        let thresholds = match self.params.contact_law {
+            ContactLaw::Match => [impact, rest, sided],
+            // Only bodies that approach rub: at u = 0, the effect of friction jumps. `f64::min` ignores the NaN of
+            // bodies that move together.
+            ContactLaw::Simple => [(u / relative.length()).abs(); 3],
+        };
+        let margin = thresholds.into_iter().fold(overlap / reach, f64::min);
         let slip = relative + a * dt - end * n;
         Contact { partner, n, overlap, u, slip, bounce, hold, gravity, is_impact, weight, margin }
     }
@@ -401,7 +411,7 @@ impl Asteroids {
         }
     }
 
-    fn radii(&self, bodies: &Bodies<f64>) -> Vec<f64> {
+    pub(super) fn radii(&self, bodies: &Bodies<f64>) -> Vec<f64> {
         let units = unit_radii(bodies.positions.iter().map(|x| x[3]));
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
@@ -429,4 +439,29 @@ pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector
 pub(super) fn unit_radii(masses: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (sum, count) = masses.clone().fold((0.0, 0.0), |(sum, count), m| (sum + m, count + 1.0));
     masses.map(|m| if sum > 0.0 { (m * count / sum).cbrt() } else { 1.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_that_slide_along_each_other_are_in_doubt_under_the_law_simple() {
+        let in_doubt = |velocity: [f64; 3], distance: f64| {
+            let mode =
+                Asteroids { contact_law: ContactLaw::Simple, planet_radius: 0.0, ..Asteroids::default() };
+            let mut bodies = Bodies::default();
+            bodies.push([0.0; 3], velocity, 1.0);
+            bodies.push([distance, 0.0, 0.0], [0.0; 3], 1.0);
+            Step::new(&mode, bodies, vec![1.0; 2]).is_in_doubt(0)
+        };
+        assert!(in_doubt([1e-9, 1.0, 0.0], 1.9) && in_doubt([-1e-9, 1.0, 0.0], 1.9), "slides");
+        assert!(in_doubt([1.0, 1.0, 0.0], 2.0 - 1e-9), "hardly touches");
+        assert!(
+            !in_doubt([1e-3, 1.0, 0.0], 1.9) && !in_doubt([-1e-3, 1.0, 0.0], 1.9),
+            "approaches or departs"
+        );
+        assert!(!in_doubt([0.0; 3], 1.9), "moves together");
+        assert!(!in_doubt([1e-9, 1.0, 0.0], 2.1), "does not touch");
+    }
 }
