@@ -118,7 +118,8 @@ pub(super) static FORMATS: [Format; 9] = [
             assert!([width, height].iter().all(|side| (320..=1 << 15).contains(side)), "{settings:?}");
             let again = path.with_extension("again");
             settings.save(&again)?;
-            assert_eq!(Settings::load(&again)?, settings);
+            // Compared as text, since a number kept from another version may be NaN, which differs from itself.
+            assert_eq!(format!("{:?}", Settings::load(&again)?), format!("{settings:?}"));
             Ok(0)
         },
         damaged,
