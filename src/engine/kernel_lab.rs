@@ -26,6 +26,11 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
+/// Returns the file of notes on the kernels of the mode `mode`, if there is one.
+pub(super) fn notes(mode: &str) -> Option<&'static str> {
+    OWN.get_file(format!("{mode}/notes.toml"))?.contents_utf8()
+}
+
 fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
     folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
+use crate::compute::ProgramSource;
 use crate::engine::{Config, Profile};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Diagnostics, Sharing};
@@ -109,6 +110,9 @@ pub struct Stats {
     /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
     #[serde(skip)]
     pub profiles: Arc<[Profile]>,
+    /// Source of the program that computes the steps, as it was compiled; `None` if the mode has no program.
+    #[serde(skip)]
+    pub source: Option<Arc<ProgramSource>>,
 }
 
 /// Number of measured bodies and range of the colour map, for colours that show the relative errors of bodies.
