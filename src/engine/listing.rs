@@ -165,31 +165,106 @@ mod tests {
     use crate::compute::{DeviceInfo, DeviceKind};
     use crate::modes::{MODES, Recipe};
 
-    fn of(info: &'static ModeInfo, variant: &'static Variant, kind: DeviceKind) -> Vec<Listing> {
-        let device = DeviceInfo { kind, max_work_group: 256, local_bytes: 1 << 15, ..DeviceInfo::default() };
+    /// Returns the listings of a variant on a device of the given kind, with and without equal masses.
+    fn all_listings(
+        info: &'static ModeInfo,
+        variant: &'static Variant,
+        kind: DeviceKind,
+    ) -> Vec<Vec<Listing>> {
+        let sizes = DeviceInfo { max_work_group: 256, local_bytes: 1 << 15, ..DeviceInfo::default() };
+        let device = DeviceInfo { kind, compute_units: 132, ..sizes };
         let mode = (info.default)();
-        let source = |variant| mode.source(&Recipe::guess(variant, &device, 65_536), &device).unwrap();
-        listings(info, variant, &source(variant), below(info, variant).map(source).as_ref()).unwrap()
+        let source = |variant| mode.source(&Recipe::guess(variant, &device, 16_384), &device).unwrap();
+        let own = source(variant);
+        let mut equal = own.clone();
+        if own.defines.iter().any(|(name, _)| *name == "EQUAL") {
+            equal.defines.push(("EQUAL_MASS", "1".to_owned()));
+        }
+        let below = below(info, variant).map(source);
+        [own, equal].map(|own| listings(info, variant, &own, below.as_ref()).unwrap()).into()
+    }
+
+    /// Returns the numbers of the lines of a listing in blocks of added lines. Up to two unchanged lines do not divide a
+    /// block.
+    fn blocks(listing: &Listing) -> Vec<Vec<usize>> {
+        let lines = listing.lines.iter().filter(|line| line.change != Change::Removed);
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let mut gap = usize::MAX;
+        for line in lines {
+            match (line.change, blocks.last_mut()) {
+                (Change::Added, Some(block)) if gap <= 2 => block.push(line.number),
+                (Change::Added, _) => blocks.push(vec![line.number]),
+                _ => {
+                    gap = gap.saturating_add(usize::from(!code(line).is_empty()));
+                    continue;
+                }
+            }
+            gap = 0;
+        }
+        blocks
     }
 
     #[test]
-    fn dump() {
+    fn every_note_is_on_a_changed_line_and_every_rung_has_notes() {
+        let mut faults = Vec::new();
+        for info in MODES {
+            let mut notes = notes(info).unwrap();
+            for variant in info.variants {
+                let notes = notes.remove(variant.name).unwrap_or_default();
+                if notes.is_empty() {
+                    faults.push(format!("{}/{} has no note", info.name, variant.name));
+                }
+                let kinds = [DeviceKind::Cpu, DeviceKind::Gpu];
+                let all: Vec<_> = kinds.iter().flat_map(|kind| all_listings(info, variant, *kind)).collect();
+                for note in notes {
+                    let mut found = 0;
+                    for listing in all.iter().flatten().filter(|listing| listing.file.file == note.file) {
+                        let kept = listing.lines.iter().filter(|line| line.change != Change::Removed);
+                        let matching: Vec<_> = kept.filter(|line| line.text.trim() == note.line).collect();
+                        let changes = [Change::Added, Change::Same];
+                        let wanted = changes[usize::from(below(info, variant).is_none())];
+                        found += matching.len();
+                        if matching.len() > 1 || matching.iter().any(|line| line.change != wanted) {
+                            faults.push(format!("{}: not one changed line: {}", variant.name, note.line));
+                        }
+                    }
+                    if found == 0 {
+                        faults.push(format!("{}/{}: no such line: {}", info.name, variant.name, note.line));
+                    }
+                }
+            }
+            faults.extend(notes.into_keys().map(|name| format!("{} has no variant {name}", info.name)));
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    #[test]
+    fn every_changed_block_has_a_note() {
+        /// Files of more lines have a note on each idea instead of one on each block.
+        const SHORT: usize = 120;
+        let mut faults = Vec::new();
         for info in MODES {
             for variant in info.variants {
                 for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
-                    println!("=== {} {} {kind:?}", info.name, variant.name);
-                    for listing in of(info, variant, kind) {
-                        let all = listing.lines.iter().filter(|l| l.change != Change::Removed).count();
-                        let removed = listing.lines.iter().filter(|l| l.change == Change::Removed).count();
-                        println!("--- {} {}/{all} -{removed}", listing.file.file, listing.added());
-                        if listing.added() == 0 || all > 150 { continue }
-                        for line in &listing.lines {
-                            let mark = match line.change { Change::Same => ' ', Change::Added => '+', Change::Removed => '-' };
-                            println!("{mark} {:3} {}", line.number, line.text);
+                    for listing in all_listings(info, variant, kind).into_iter().flatten() {
+                        let is_noted = |block: &Vec<usize>| {
+                            let mut lines = listing.lines.iter().filter(|line| line.note.is_some());
+                            lines.any(|line| block.contains(&line.number))
+                        };
+                        let blocks = blocks(&listing);
+                        let misses = match listing.lines.len() > SHORT {
+                            true => !blocks.is_empty() && !blocks.iter().any(is_noted),
+                            false => !blocks.iter().all(is_noted),
+                        };
+                        let blocks: Vec<_> = blocks.iter().filter(|block| !is_noted(block)).collect();
+                        if misses {
+                            faults
+                                .push(format!("{} {kind:?} {}: {blocks:?}", variant.name, listing.file.file));
                         }
                     }
                 }
             }
         }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 }

@@ -247,7 +247,8 @@ mod tests {
 
     #[test]
     fn branches_follow_the_macros() {
-        let text = "#if LANES == 16\nwide\n#elif LANES > 1 && !defined(SLOW)\nnarrow\n#else\none\n#endif\nend";
+        let text =
+            "#if LANES == 16\nwide\n#elif LANES > 1 && !defined(SLOW)\nnarrow\n#else\none\n#endif\nend";
         assert_eq!(compiled(&[("LANES", "16")], text), ["wide", "end"]);
         assert_eq!(compiled(&[("LANES", "8")], text), ["narrow", "end"]);
         assert_eq!(compiled(&[("LANES", "8"), ("SLOW", "1")], text), ["one", "end"]);
@@ -257,7 +258,10 @@ mod tests {
     #[test]
     fn a_file_defines_macros_and_macros_contain_macros() {
         let text = "#ifndef K\n#define K 3 // three\n#endif\n#define ALL (2 * (K + 1))\n#if ALL - 1 >= 7\nyes\n#endif\n#undef K\n#ifdef K\nno\n#endif";
-        assert_eq!(compiled(&[], text), ["#define K 3 // three", "#define ALL (2 * (K + 1))", "yes", "#undef K"]);
+        assert_eq!(
+            compiled(&[], text),
+            ["#define K 3 // three", "#define ALL (2 * (K + 1))", "yes", "#undef K"]
+        );
         assert_eq!(compiled(&[("K", "2")], text), ["#define ALL (2 * (K + 1))", "#undef K"]);
         assert!(compiled(&[], "#define A B\n#define B A\n#if A\nx\n#endif").contains(&"x".to_owned()));
     }
