@@ -54,6 +54,16 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
+/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn save(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let path = place(folder).join(name);
+    OutputFile::create(&path)?.save(|file| file.write_all(text.as_bytes()))?;
+    Ok(path)
+}
+
 /// Returns the folder that contains the kernel files: either `folder` itself or its subfolder [`FOLDER`].
 fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }

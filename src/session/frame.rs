@@ -136,6 +136,11 @@ pub struct Rung {
 }
 
 impl Stats {
+    /// Returns whether edited kernels replace built-in ones.
+    pub fn runs_edited_kernels(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| !source.edits.is_empty())
+    }
+
     /// Returns the speed in pairs or cells per second of wall-clock time.
     pub fn work_per_second(&self) -> f64 {
         self.work_in_step * self.steps_per_second

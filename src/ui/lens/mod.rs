@@ -1,6 +1,10 @@
 //! "Lens" window: shows why a kernel is as fast as it is.
 
+mod editor;
+mod source;
 mod step;
+
+use std::path::Path;
 
 use super::action::Collector;
 use super::model::Model;
@@ -16,6 +20,8 @@ pub struct Lens {
     /// Whether the Lens window is shown.
     pub is_open: bool,
     page: Page,
+    /// State of the page "Source".
+    pub source: source::Source,
 }
 
 /// A page of the Lens window.
@@ -24,11 +30,15 @@ enum Page {
     /// How the time of a step divides among the kernels.
     #[default]
     Step,
+    /// The source of the kernel that runs.
+    Source,
 }
 
 /// All pages with their titles and tooltips, in the order of the window.
-const PAGES: &[(Page, &str, &str)] =
-    &[(Page::Step, "Time of a step", "How the time of a step divides among the kernels")];
+const PAGES: &[(Page, &str, &str)] = &[
+    (Page::Step, "Time of a step", "How the time of a step divides among the kernels"),
+    (Page::Source, "Source", "The source code of the kernel that runs, and what its changes buy"),
+];
 
 impl Lens {
     /// Returns whether the window shows the times of the kernels, so that they must be measured.
@@ -36,9 +46,15 @@ impl Lens {
         self.is_open && self.page == Page::Step
     }
 
-    /// Shows the window if it is open.
-    pub(super) fn show(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) {
-        let Self { is_open, page } = self;
+    /// Shows the window if it is open. `folder` contains the user's edited kernels, if any.
+    pub(super) fn show(
+        &mut self,
+        ctx: &egui::Context,
+        model: &Model,
+        folder: Option<&Path>,
+        out: &mut Collector,
+    ) {
+        let Self { is_open, page, source } = self;
         overlay::window_beside(ctx, "Lens", is_open, WIDTH).vscroll(true).show(ctx, |ui| {
             let tabs = PAGES.iter().map(|(it, title, help)| Chip::new(title, help, it == page));
             if let Some(clicked) = chips(ui, out, ("lens", "Page"), tabs) {
@@ -47,6 +63,7 @@ impl Lens {
             ui.separator();
             match page {
                 Page::Step => step::show(ui, model.stats),
+                Page::Source => source.show(ui, model, folder, out),
             }
         });
     }
