@@ -13,6 +13,8 @@ use super::widgets::{Chip, chips};
 
 /// Width of the window when it is first opened, in points.
 const WIDTH: f32 = 640.0;
+/// Height of the window when it is first opened, as a fraction of the picture's height.
+const HEIGHT: f32 = 0.65;
 
 /// State of the Lens window.
 #[derive(Debug, Default)]
@@ -55,7 +57,9 @@ impl Lens {
         out: &mut Collector,
     ) {
         let Self { is_open, page, source } = self;
-        overlay::window_beside(ctx, "Lens", is_open, WIDTH).vscroll(true).show(ctx, |ui| {
+        let height = HEIGHT * ctx.available_rect().height();
+        let window = overlay::window_beside(ctx, "Lens", is_open, WIDTH).default_height(height);
+        window.vscroll(true).show(ctx, |ui| {
             let tabs = PAGES.iter().map(|(it, title, help)| Chip::new(title, help, it == page));
             if let Some(clicked) = chips(ui, out, ("lens", "Page"), tabs) {
                 *page = PAGES[clicked].0;

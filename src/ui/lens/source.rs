@@ -16,8 +16,8 @@ use crate::ui::{highlighter, theme};
 
 /// Smallest height of the source code, in points.
 const LEAST_HEIGHT: f32 = 160.0;
-/// Height of the window without the source code, in points.
-const REST_HEIGHT: f32 = 250.0;
+/// Height of the margins and of the line below the source code, in points.
+const FOOTER_HEIGHT: f32 = 44.0;
 /// Number of characters before the code: the number of the line and the sign of its change.
 const MARGIN: usize = 7;
 /// Width of the edge of an added or removed line, in points.
@@ -171,7 +171,8 @@ impl Source {
         (source, listing): (&ProgramSource, &Listing),
         out: &mut Collector,
     ) {
-        let values: Vec<_> = source.defines.clone();
+        let is_used = |name: &str| listing.lines.iter().any(|line| line.text.contains(name));
+        let values: Vec<_> = source.defines.iter().filter(|(name, _)| is_used(name)).cloned().collect();
         let told =
             values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(" · ");
         let where_ = if self.shows_names {
@@ -179,7 +180,9 @@ impl Source {
         } else {
             "their values stand in the code on blue"
         };
-        ui.add(Label::new(small(ui, format!("Macros, {where_}: {told}"))).wrap());
+        if !values.is_empty() {
+            ui.add(Label::new(small(ui, format!("Macros, {where_}: {told}"))).wrap());
+        }
         let font = TextStyle::Monospace.resolve(ui.style());
         let character = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
         let height = ui.text_style_height(&TextStyle::Monospace).ceil() + 1.0;
@@ -241,9 +244,9 @@ impl Cache {
     }
 }
 
-/// Returns the height of the source code, in points, for which the window fits into the picture.
+/// Returns the height of the source code, in points, that fills the rest of the window.
 pub(super) fn code_height(ui: &egui::Ui) -> f32 {
-    (ui.ctx().available_rect().height() - REST_HEIGHT).max(LEAST_HEIGHT)
+    (ui.clip_rect().bottom() - ui.cursor().top() - FOOTER_HEIGHT).max(LEAST_HEIGHT)
 }
 
 /// Returns the place of egui's memory that tells that the code must scroll to a note.

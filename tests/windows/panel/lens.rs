@@ -73,7 +73,8 @@ fn the_source_is_compared_with_the_variant_before_it() {
     assert!(!shows(&window, of_private) && !shows(&window, name));
     click(&mut window, Role::CheckBox, "Removed lines");
     click(&mut window, Role::CheckBox, "Names of macros");
-    assert!(shows(&window, of_private) && shows(&window, name));
+    assert!(shows(&window, name), "{name}");
+    assert!(shows(&window, of_private), "{of_private}");
 
     // A file without a change, and a branch that is not compiled.
     click(&mut window, Role::RadioButton, "File: force.cl");
@@ -88,10 +89,10 @@ fn a_note_out_of_sight_is_scrolled_to() {
     window.run();
     let note = "A last kernel adds up the slots";
     assert!(!shows(&window, note), "only the rows in sight are shown");
-    for _ in 0..6 {
+    for _ in 0..7 {
         click_control(&mut window, "source note");
     }
-    assert!(shows(&window, "Next note (6/6)"));
+    assert!(shows(&window, "Next note (7/7)"));
     assert!(shows(&window, note));
 }
 
