@@ -14,7 +14,7 @@ use super::widgets::{Chip, chips};
 /// Width of the window when it is first opened, in points.
 const WIDTH: f32 = 640.0;
 /// Height of the window when it is first opened, as a fraction of the picture's height.
-const HEIGHT: f32 = 0.65;
+const HEIGHT: f32 = 0.52;
 
 /// State of the Lens window.
 #[derive(Debug, Default)]
