@@ -48,16 +48,19 @@ struct BuildError {
 impl BuildError {
     /// Returns the errors in a compiler's log, or the whole log if it has no errors in a known form.
     fn all(log: &str) -> Vec<Self> {
-        let of_line = |line: &str| {
-            let (place, text) = line.split_once("error: ")?;
-            let mut parts = place.trim_end_matches("fatal ").split(':').map(str::trim);
-            let file = parts.next()?;
-            let number = parts.next()?.parse().ok()?;
-            Some(Self { place: Some((file.to_owned(), number)), text: text.to_owned() })
-        };
-        let errors: Vec<_> = log.lines().filter_map(of_line).collect();
+        let errors: Vec<_> = log.lines().filter_map(Self::of_line).collect();
         let whole = Self { place: None, text: log.trim().to_owned() };
         if errors.is_empty() { vec![whole] } else { errors }
+    }
+
+    /// Reads a line such as `gravity/tiled.cl:8:20: error: message` or, as PoCL writes it, `error: gravity/tiled.cl:8:20: message`.
+    fn of_line(line: &str) -> Option<Self> {
+        let parts: Vec<&str> = line.split(": ").collect();
+        let is_kind = |part: &&str| ["error", "fatal error"].contains(&part.trim());
+        let kind = parts.iter().take(2).position(is_kind)?;
+        let mut place = parts.get(1 - kind)?.split(':');
+        let (file, number) = (place.next()?.trim().to_owned(), place.next()?.parse().ok()?);
+        Some(Self { place: Some((file, number)), text: parts[2..].join(": ") })
     }
 
     fn is_in(&self, file: &str) -> bool {
@@ -230,15 +233,18 @@ mod tests {
 
     #[test]
     fn errors_are_found_in_the_logs_of_compilers() {
-        let log = "error: /tmp/x.cl:1:1: nothing\ngravity/tiled.cl:18:19: error: use of undeclared identifier 'sun'\n        sun = attract();\n        ^\ngravity/force.cl:3: fatal error: too many errors\n2 errors generated.";
         let at = |file: &str, line, text: &str| BuildError {
             place: Some((file.to_owned(), line)),
             text: text.to_owned(),
         };
         let expected = [
-            at("gravity/tiled.cl", 18, "use of undeclared identifier 'sun'"),
+            at("gravity/tiled.cl", 18, "use of undeclared identifier 'sun': it sets"),
             at("gravity/force.cl", 3, "too many errors"),
         ];
+        // As clang and NVIDIA's compiler write it.
+        let log = "gravity/tiled.cl:18:19: error: use of undeclared identifier 'sun': it sets\n        sun = attract();\n        ^\ngravity/force.cl:3: fatal error: too many errors\n2 errors generated.";
+        assert_eq!(BuildError::all(log), expected);
+        let log = "error: gravity/tiled.cl:18:19: use of undeclared identifier 'sun': it sets\nfatal error: gravity/force.cl:3: too many errors\nDevice pthread failed to build the program";
         assert_eq!(BuildError::all(log), expected);
         let whole = BuildError { place: None, text: "the device refuses it".to_owned() };
         assert_eq!(BuildError::all("the device refuses it\n"), [whole]);

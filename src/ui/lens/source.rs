@@ -17,7 +17,7 @@ use crate::ui::{highlighter, theme};
 /// Smallest height of the source code, in points.
 const LEAST_HEIGHT: f32 = 160.0;
 /// Height of the margins and of the line below the source code, in points.
-const FOOTER_HEIGHT: f32 = 44.0;
+const FOOTER_HEIGHT: f32 = 36.0;
 /// Number of characters before the code: the number of the line and the sign of its change.
 const MARGIN: usize = 7;
 /// Width of the edge of an added or removed line, in points.
