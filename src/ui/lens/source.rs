@@ -34,6 +34,8 @@ pub struct Source {
     shows_names: bool,
     /// Number of the note that was last scrolled to.
     note: Option<usize>,
+    /// Whether the code must scroll to that note in this frame.
+    scrolls: bool,
     /// Editor of the file that is shown.
     pub editor: Editor,
     cache: Option<Cache>,
@@ -160,13 +162,13 @@ impl Source {
             out.record("source note", &next);
             if next.clicked() {
                 self.note = Some(self.note.map_or(0, |note| note + 1) % notes);
-                ui.ctx().data_mut(|data| data.insert_temp(scroll_id(), ()));
+                self.scrolls = true;
             }
         });
     }
 
     fn show_code(
-        &self,
+        &mut self,
         ui: &mut egui::Ui,
         (source, listing): (&ProgramSource, &Listing),
         out: &mut Collector,
@@ -175,13 +177,13 @@ impl Source {
         let values: Vec<_> = source.defines.iter().filter(|(name, _)| is_used(name)).cloned().collect();
         let told =
             values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(" · ");
-        let where_ = if self.shows_names {
+        let shown_as = if self.shows_names {
             "compiled with these values"
         } else {
             "their values stand in the code on blue"
         };
         if !values.is_empty() {
-            ui.add(Label::new(small(ui, format!("Macros, {where_}: {told}"))).wrap());
+            ui.add(Label::new(small(ui, format!("Macros, {shown_as}: {told}"))).wrap());
         }
         let font = TextStyle::Monospace.resolve(ui.style());
         let character = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
@@ -193,7 +195,7 @@ impl Source {
         let width = (longest + MARGIN + 1) as f32 * character;
         let mut area = ScrollArea::both().id_salt(("source", listing.file.file)).auto_shrink(false);
         area = area.max_height(code_height(ui));
-        let scrolls = ui.ctx().data_mut(|data| data.remove_temp::<()>(scroll_id()).is_some());
+        let scrolls = std::mem::take(&mut self.scrolls);
         if let Some(&row) = self.note.filter(|_| scrolls).and_then(|note| places_of_notes.get(note)) {
             area = area.vertical_scroll_offset(row.saturating_sub(2) as f32 * height);
         }
@@ -247,11 +249,6 @@ impl Cache {
 /// Returns the height of the source code, in points, that fills the rest of the window.
 pub(super) fn code_height(ui: &egui::Ui) -> f32 {
     (ui.clip_rect().bottom() - ui.cursor().top() - FOOTER_HEIGHT).max(LEAST_HEIGHT)
-}
-
-/// Returns the place of egui's memory that tells that the code must scroll to a note.
-fn scroll_id() -> egui::Id {
-    egui::Id::new("source scrolls")
 }
 
 /// Returns the name of a kernel file without the folder of the mode, which `own` names too.
