@@ -43,6 +43,8 @@ const CRATES: &[(&str, &str)] = &[
     ("winit", "app"),
     ("egui", "ui app"),
     ("egui_plot", "ui"),
+    ("egui_code_editor", "ui"),
+    ("similar", "engine"),
     ("egui_file_dialog", "ui"),
     ("egui_glium", "app"),
     ("egui_winit", "app"),

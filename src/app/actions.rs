@@ -80,6 +80,8 @@ impl Viewer {
                 Action::SaveSnapshotTo(path) => self.save_snapshot(path),
                 Action::SaveSceneTo(path) => self.save_scene(&path),
                 Action::EditKernelsIn(folder) => self.edit_kernels(&folder),
+                Action::RunKernels(edits) => self.sim.send(Command::EditKernels(edits)),
+                Action::SaveKernel(file, text) => self.save_kernel(file, &text),
                 Action::UseBuiltInKernels => self.use_built_in_kernels(),
                 Action::ToggleFullScreen => self.screen.window.toggle_full_screen(),
                 Action::Quit => return false,
@@ -353,6 +355,15 @@ impl Viewer {
                 self.kernels = Some(kernels);
             }
             Err(error) => self.ui.alerts.failed("Could not edit the kernels", &error),
+        }
+    }
+
+    /// Writes an edited kernel to the watched folder, from where it is read like a change by another program.
+    fn save_kernel(&mut self, file: &str, text: &str) {
+        let Some(kernels) = &self.kernels else { return };
+        match kernel_lab::save(&kernels.watch.folder, file, text) {
+            Ok(path) => self.ui.alerts.say(format!("Saved {}", path.display())),
+            Err(error) => self.ui.alerts.failed("Could not save the kernel", &error),
         }
     }
 

@@ -111,7 +111,14 @@ impl Viewer {
     fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
+        let failure = outcome.as_ref().err().map(|error| match error {
+            Error::Build { log, .. } => log.clone(),
+            error => error.to_string(),
+        });
+        let is_shown = self.ui.lens.source.editor.finish_build(failure.as_deref());
         match outcome {
+            // The editor shows the error at its line.
+            Err(_) if is_shown && self.ui.lens.is_open => {}
             Ok(ReplacedKernels { running, waiting }) => {
                 let [runs, waits] = [("Running now: ", running), ("Compiled on first use: ", waiting)]
                     .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
@@ -142,7 +149,7 @@ impl Viewer {
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.
-        if self.kernels.is_some() {
+        if self.kernels.is_some() || self.sim.shown.runs_edited_kernels() {
             let text = "The result was not saved for `auto`, because edited kernels are in use";
             return self.ui.alerts.say(text);
         }

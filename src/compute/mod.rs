@@ -47,4 +47,4 @@ pub use recorder::{Launch, Recording};
 pub use roofline::{MicroKernel, Probe, Roofline};
 pub use select::{aborts_on_sub_devices, list, pool, select, select_several};
 pub(crate) use source::kernel_source;
-pub use source::{KernelEdits, KernelSource};
+pub use source::{KernelEdits, KernelSource, ProgramSource};

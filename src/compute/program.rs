@@ -1,6 +1,7 @@
 //! Builds programs from OpenCL C, and queues their kernels.
 
 use std::ffi::CString;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use ocl::core::{self, ArgVal};
@@ -11,7 +12,7 @@ use super::events::NO_WAIT;
 use super::fault::{Call, InjectedFault};
 use super::found::DeviceKind;
 use super::recorder::Launch;
-use super::source::{KernelSource, join, kernel_source};
+use super::source::{KernelSource, ProgramSource, join, kernel_source};
 use crate::base::{Error, Result, invalid};
 
 /// OpenCL source of a function that computes 1/√x as fast as the device can; see [`Program::build_with_root`].
@@ -22,6 +23,7 @@ pub const ROOT: KernelSource = kernel_source!("root.cl");
 pub struct Program {
     device: Device,
     program: core::Program,
+    source: Arc<ProgramSource>,
 }
 
 /// Compiler options. They allow fused multiply-adds but preserve NaN. `-w` silences the message that PoCL prints for
@@ -100,7 +102,11 @@ impl Program {
     ///
     /// # Errors
     /// Returns [`Error::Build`] with the compiler's log, which names the file and the line.
-    pub fn build(device: &Device, sources: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
+    pub fn build(
+        device: &Device,
+        sources: &[KernelSource],
+        defines: &[(&'static str, String)],
+    ) -> Result<Self> {
         device.note_built(sources.iter().map(|source| source.file));
         // The fastest accurate 1/√x: `native_rsqrt` is accurate on GPUs, but has 12 bits with Intel's CPU compiler.
         let root = if device.info.kind == DeviceKind::Cpu { "rsqrt" } else { "native_rsqrt" };
@@ -109,7 +115,9 @@ impl Program {
             // PoCL 5.0 aborts if two devices run one kernel at once, one with an offset. This macro makes them differ.
             defines.push(("DEVICE_INSTANCE", device.instance.to_string()));
         }
-        let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
+        let source = ProgramSource { files: sources.to_vec(), defines, edits: device.edits() };
+        let defines: String =
+            source.defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
         let build_error = |log: String| Error::Build {
             file: sources.last().map_or("", |s| s.file).to_owned(),
             device: device.info.name.clone(),
@@ -119,10 +127,10 @@ impl Program {
             CString::new(s)
                 .map_err(|_| build_error("the source code contains a NUL byte; remove it".to_owned()))
         };
-        let key = (text(join(sources, &device.edits()))?, text(defines)?);
+        let key = (text(join(sources, &source.edits))?, text(defines)?);
         // The cache is not locked during a build: two threads may build the same program at once.
         if let Some(program) = device.program_cache().get(&key) {
-            return Ok(Self { device: device.clone(), program });
+            return Ok(Self { device: device.clone(), program, source: Arc::new(source) });
         }
         let program = with_accepted_options(|options| {
             let all = text(options.join(" ") + &key.1.to_string_lossy())?;
@@ -130,7 +138,7 @@ impl Program {
         })?
         .map_err(build_error)?;
         device.program_cache().insert(key, sources, program.clone());
-        Ok(Self { device: device.clone(), program })
+        Ok(Self { device: device.clone(), program, source: Arc::new(source) })
     }
 
     /// Compiles [`ROOT`] and `sources`. If the compiler rejects the assembly in `kernels/root.cl`, uses portable code.
@@ -167,7 +175,8 @@ impl Program {
         let kernel = core::create_kernel(&self.program, name).map_err(self.device.fail(DOING))?;
         match core::get_kernel_info(&kernel, core::KernelInfo::NumArgs).map_err(self.device.fail(DOING))? {
             core::KernelInfoResult::NumArgs(args) => {
-                Ok(Kernel { device: self.device.clone(), kernel, name, args: args as usize })
+                let (device, source) = (self.device.clone(), self.source.clone());
+                Ok(Kernel { device, kernel, name, args: args as usize, source })
             }
             _ => Err(invalid!("the driver does not report the number of arguments of the kernel {name}")),
         }
@@ -214,9 +223,15 @@ pub struct Kernel {
     name: &'static str,
     /// Number of arguments that the kernel takes.
     args: usize,
+    source: Arc<ProgramSource>,
 }
 
 impl Kernel {
+    /// Returns the files and macros from which the kernel's program was built.
+    pub fn source(&self) -> &Arc<ProgramSource> {
+        &self.source
+    }
+
     /// Checks that the kernel can run in work-groups of `group` work-items. Error messages call the kernel `name`.
     ///
     /// # Errors

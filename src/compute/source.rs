@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
+use std::sync::Arc;
 
 use ocl::core;
 
@@ -9,7 +10,7 @@ use ocl::core;
 const MOST_PROGRAMS: usize = 256;
 
 /// One file of OpenCL C, embedded in the executable.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelSource {
     /// Path relative to `kernels/`, as shown in compiler messages.
     pub file: &'static str,
@@ -30,6 +31,25 @@ pub(crate) use kernel_source;
 
 /// Edited kernel sources, keyed by the path of the file under `kernels/` that each one replaces.
 pub type KernelEdits = BTreeMap<String, String>;
+
+/// The files and macros from which a program is built.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProgramSource {
+    /// Source files, in the order in which they are compiled. The last file is the program's own; others may share the
+    /// files before it.
+    pub files: Vec<KernelSource>,
+    /// Names and values of the macros that the host passes to the compiler.
+    pub defines: Vec<(&'static str, String)>,
+    /// Edited files, which replace built-in files of the same name in all programs.
+    pub edits: Arc<KernelEdits>,
+}
+
+impl ProgramSource {
+    /// Returns the text of a file as it is compiled: as edited, or else as built in.
+    pub fn text<'a>(&'a self, file: &KernelSource) -> &'a str {
+        self.edits.get(file.file).map_or(file.text, String::as_str)
+    }
+}
 
 /// Joins the texts of `sources`, with `edits` applied, and adds `#line` directives for correct compiler messages.
 pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {

@@ -1,12 +1,13 @@
 //! The engine: a simulation on its devices, with its configuration and its clock.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
 use crate::base::{Bodies, BodyNames, CellRequest, Cells, EditKind, LightRequest, Points, Result, State};
-use crate::compute::{Device, Devices, Pending, Recording};
+use crate::compute::{Device, Devices, Pending, ProgramSource, Recording};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
 
@@ -291,6 +292,12 @@ impl Engine {
     /// Returns the devices that compute the steps. Settings left at `auto` are chosen to suit the first device.
     pub fn devices(&self) -> &Devices {
         &self.devices
+    }
+
+    /// Returns the source of the program that computes steps on the device, or on the first device in use if there are
+    /// several. Returns `None` if the mode has no program.
+    pub fn source(&self) -> Option<&Arc<ProgramSource>> {
+        self.simulation.source()
     }
 
     /// Returns how the devices share the work, or `None` for a single device.

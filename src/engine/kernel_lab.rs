@@ -26,6 +26,11 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
+/// Returns the file of notes on the kernels of the mode `mode`, if there is one.
+pub(super) fn notes(mode: &str) -> Option<&'static str> {
+    OWN.get_file(format!("{mode}/notes.toml"))?.contents_utf8()
+}
+
 fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
     folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }
@@ -47,6 +52,16 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
         }
     }
     Ok(place)
+}
+
+/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn save(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let path = place(folder).join(name);
+    OutputFile::create(&path)?.save(|file| file.write_all(text.as_bytes()))?;
+    Ok(path)
 }
 
 /// Returns the folder that contains the kernel files: either `folder` itself or its subfolder [`FOLDER`].

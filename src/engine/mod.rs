@@ -15,6 +15,8 @@ mod configure;
 mod core;
 mod edits;
 pub mod kernel_lab;
+pub mod listing;
+mod preprocessor;
 mod profile;
 mod ranks;
 mod recovery;

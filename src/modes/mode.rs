@@ -15,7 +15,7 @@ use crate::base::{
     Attractor, Bodies, CellRequest, Cells, ChangeEffect, Edit, GravitySample, LightRequest, Palette,
     ParamValues, Params, Points, Result, State, Stroke, Tones, Unit, Units, invalid, params,
 };
-use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
+use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending, ProgramSource};
 use crate::scene::Scene;
 
 /// Description of a simulation mode, a row of the table [`MODES`](super::MODES).
@@ -227,6 +227,13 @@ pub trait Mode: Params + Any + Send + Sync {
     /// each with its own recipe; [`Variant::together`] must allow the combination. Fails with the compiler's log if a
     /// kernel does not build. Also fails if a device cannot hold the state.
     fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>>;
+
+    /// Returns the source of the program that computes steps on `device` with `recipe`, without the macros that depend on
+    /// the bodies or on the compiler.
+    fn source(&self, recipe: &Recipe, _device: &DeviceInfo) -> Result<ProgramSource> {
+        let files = self.info().sources(recipe.variant);
+        Ok(ProgramSource { files, defines: recipe.defines(), ..ProgramSource::default() })
+    }
 
     /// Builds a simulation that starts from `state` and runs on `device` with `recipe`.
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
@@ -454,6 +461,12 @@ pub trait Simulation {
     /// Waits for the device.
     fn cells(&mut self, _request: CellRequest) -> Result<Option<Cells>> {
         Ok(None)
+    }
+
+    /// Returns the source of the program that computes steps on the device, or on the first device in use if there are
+    /// several. Returns `None` if the simulation has no program.
+    fn source(&self) -> Option<&Arc<ProgramSource>> {
+        None
     }
 
     /// Returns how devices share the work, or `None` for a single device.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
-use crate::compute::Roofline;
+use crate::compute::{ProgramSource, Roofline};
 use crate::engine::{Config, Profile};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{Counts, Diagnostics, Sharing};
@@ -112,6 +112,9 @@ pub struct Stats {
     /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
     #[serde(skip)]
     pub profiles: Arc<[Profile]>,
+    /// Source of the program that computes the steps, as it was compiled; `None` if the mode has no program.
+    #[serde(skip)]
+    pub source: Option<Arc<ProgramSource>>,
 }
 
 /// Number of measured bodies and range of the colour map, for colours that show the relative errors of bodies.
@@ -137,6 +140,11 @@ pub struct Rung {
 }
 
 impl Stats {
+    /// Returns whether edited kernels replace built-in ones.
+    pub fn runs_edited_kernels(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| !source.edits.is_empty())
+    }
+
     /// Returns the speed in pairs or cells per second of wall-clock time.
     pub fn work_per_second(&self) -> f64 {
         self.work_in_step * self.steps_per_second

@@ -10,6 +10,7 @@ use super::jump;
 use super::lens::Page;
 use super::lesson::Lesson;
 use crate::base::{Choice, Edit, Result, choice, invalid};
+use crate::compute::KernelEdits;
 use crate::engine::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
@@ -190,6 +191,10 @@ pub enum Action {
     EditKernels,
     /// Write the kernels' source code to this folder, and apply each change that the user saves there.
     EditKernelsIn(PathBuf),
+    /// Build these edited kernels and run them instead of the built-in ones, until the window closes.
+    RunKernels(KernelEdits),
+    /// Write this text as the kernel file of this name to the folder of edited kernels.
+    SaveKernel(&'static str, String),
     /// Switch back to the built-in kernels.
     UseBuiltInKernels,
     /// Save the plotted values as a CSV file.

@@ -208,7 +208,7 @@ impl Ui {
     fn show_windows(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
-        self.lens.show(ctx, model, out);
+        self.lens.show(ctx, model, self.kernels.as_deref(), out);
         self.course.take_if(|course| !course.show(ctx, model, out));
         let hidden = self.plots.show(ctx, &model.stats.config, out);
         help::show(ctx, &mut self.help);

@@ -34,7 +34,9 @@ pub(super) fn show(
         variant(ui, model, out);
         work_group(ui, model, out);
         shape(ui, model, out);
-        row(ui, "Source code", "OpenCL C source code of the kernels", |ui, _| sources(ui, folder, out));
+        row(ui, "Source code", "OpenCL C source code of the kernels", |ui, _| {
+            sources(ui, (folder, model.stats.runs_edited_kernels()), out);
+        });
         tuning(ui, model, measurement, out);
     });
 }
@@ -50,13 +52,20 @@ fn title(ui: &egui::Ui, variant: &str) -> LayoutJob {
 }
 
 /// Shows the button that starts or stops kernel editing, and the folder that contains the edited kernels, if any.
-fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
+fn sources(ui: &mut egui::Ui, (folder, is_edited): (Option<&Path>, bool), out: &mut Collector) {
+    let built_in = |ui: &mut egui::Ui, out: &mut Collector| {
+        let help = "Use the built-in kernels again; the files in the folder are kept";
+        button(ui, out, ("own kernels", "Built-in kernels", help), Action::UseBuiltInKernels);
+    };
     let Some(folder) = folder else {
         let help = "Copy the kernels' OpenCL C source code to a folder; each change runs when you save it";
-        return button(ui, out, ("edit kernels", "Edit…", help), Action::EditKernels);
+        button(ui, out, ("edit kernels", "Edit…", help), Action::EditKernels);
+        if is_edited {
+            built_in(ui, out);
+        }
+        return;
     };
-    let help = "Use the built-in kernels again; the files in the folder are kept";
-    button(ui, out, ("own kernels", "Built-in kernels", help), Action::UseBuiltInKernels);
+    built_in(ui, out);
     let text = folder.display().to_string();
     let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
     ui.add(name).on_hover_text(format!("Kernels in {text} run as soon as they are saved"));

@@ -19,6 +19,7 @@ mod files;
 mod gallery;
 mod heaviest;
 mod help;
+mod highlighter;
 mod history;
 mod interface;
 mod jump;

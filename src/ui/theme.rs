@@ -220,7 +220,7 @@ mod tests {
             let pairs: [(&[Color32], Color32); 5] = [
                 (&[c.text, c.weak, c.accent, c.warning], c.surface),
                 (&[c.text, c.weak], c.raised),
-                (&[c.weak], c.sunken),
+                (&[c.weak, c.text, c.accent], c.sunken),
                 (&[c.strong], c.hovered),
                 (&[c.strong, c.text], c.accent_fill),
             ];

@@ -10,6 +10,7 @@ use gravitile::base::edit::{Edit, Launch};
 use gravitile::base::error::Error;
 use gravitile::compute::{self, Devices, KernelEdits};
 use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
 use gravitile::engine::kernel_lab::{self, Watch};
 use gravitile::modes::MODES;
 use gravitile::session::{Command, Notice, ReplacedKernels, Session};
@@ -137,7 +138,7 @@ fn with_an_edit_time_goes_the_way_it_went() {
 #[test]
 fn with_an_edit_all_that_is_carried_on_stays() {
     let info = gravitile::modes::find("asteroids").unwrap();
-    let mut config = gravitile::engine::config::Config::new(info);
+    let mut config = Config::new(info);
     (config.bodies, config.variant) = (Some(300), info.variant("tiled"));
     let mut asteroids = crate::support::engine(config);
     asteroids
@@ -159,7 +160,7 @@ fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
     // Without bodies for a test run, the broken kernel is reported when it is first needed.
     let device = crate::support::cpu();
     device.set_edits(broken());
-    let config = gravitile::engine::config::Config { running: false, ..engine().config().clone() };
+    let config = Config { running: false, ..engine().config().clone() };
     let mut session = Session::spawn(move || Engine::new(device, config), || ()).unwrap();
     let pull = gravitile::base::edit::Attractor { at: [0.0; 3], strength: 1.0, reach: 1.0 };
     session.send(Command::Attract(Some(pull)));
@@ -199,6 +200,49 @@ fn what_does_not_build_or_run_changes_nothing() {
     assert!(engine.devices()[0].edits().is_empty());
     assert_eq!(step(&mut engine), step(&mut plain), "the one before runs on, to the last bit");
     engine.restart().unwrap();
+}
+
+#[test]
+fn the_source_of_a_program_is_known_before_it_is_built() {
+    const LATER: [&str; 4] = ["reciprocal_root", "EQUAL_MASS", "PORTABLE_ROOT", "DEVICE_INSTANCE"];
+    for info in MODES {
+        for variant in info.variants {
+            let config = Config { variant: Some(variant), bodies: Some(500), ..Config::new(info) };
+            let engine = crate::support::engine(config.clone());
+            let (recipe, device) = (engine.resolved().recipe, &engine.devices()[0].info);
+            let [built, told] = [engine.source().unwrap(), &config.mode.source(&recipe, device).unwrap()];
+            assert_eq!(built.files, told.files, "{}", variant.name);
+            let early: Vec<_> = built.defines.iter().filter(|define| !LATER.contains(&define.0)).collect();
+            assert_eq!(early, told.defines.iter().collect::<Vec<_>>(), "{}", variant.name);
+        }
+    }
+}
+
+#[test]
+fn the_source_that_runs_is_the_edited_one_once_it_is_built() {
+    let mut engine = engine();
+    let own = engine.source().unwrap().clone();
+    let file = *own.files.last().unwrap();
+    assert_eq!((file.file, own.text(&file)), (FILE, file.text));
+    let edit = |text: String| KernelEdits::from([(FILE.to_owned(), text)]);
+    engine.set_edits(edit("this is no OpenCL C".to_owned())).unwrap_err();
+    assert_eq!(*engine.source().unwrap(), own, "the old kernel runs on");
+    let text = format!("// mine\n{}", file.text);
+    engine.set_edits(edit(text.clone())).unwrap();
+    assert_eq!(engine.source().unwrap().text(&file), text);
+}
+
+#[test]
+fn a_kernel_that_is_saved_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = kernel_lab::prepare(folder.path()).unwrap();
+    let path = kernel_lab::save(&place, FILE, "// mine").unwrap();
+    assert_eq!(path, place.join(FILE));
+    assert_eq!(
+        kernel_lab::read(&place).unwrap(),
+        KernelEdits::from([(FILE.to_owned(), "// mine".to_owned())])
+    );
+    assert!(kernel_lab::save(&place.join("no/folder"), FILE, "").is_err());
 }
 
 /// Waits for the session's next notice about edited kernels.

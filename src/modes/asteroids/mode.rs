@@ -3,12 +3,12 @@
 use super::carried::CARRIES;
 use super::columns::Columns;
 use super::edit;
-use super::parameters::{Asteroids, Colour, Substeps};
+use super::parameters::{Asteroids, Colour, ContactLaw, Substeps};
 use super::simulation::AsteroidSimulation;
 use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
 use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
-use crate::compute::{DeviceInfo, MicroKernel};
+use crate::compute::{DeviceInfo, MicroKernel, ProgramSource};
 use crate::modes::{
     ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
     ScaleUnit, Simulation, Start, Team, Variant, Work, checks, common_multiple, fleet, source,
@@ -72,6 +72,13 @@ impl Mode for Asteroids {
 
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant {
         auto_variant(device, count)
+    }
+
+    fn source(&self, recipe: &Recipe, _device: &DeviceInfo) -> Result<ProgramSource> {
+        let second = SecondPass::defines().into_iter().filter(|_| self.contact_law == ContactLaw::Match);
+        let defines = recipe.defines().into_iter().chain(second).collect();
+        let files = self.info().sources(recipe.variant);
+        Ok(ProgramSource { files, defines, ..ProgramSource::default() })
     }
 
     fn boxed(&self) -> Box<dyn Mode> {

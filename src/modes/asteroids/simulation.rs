@@ -1,5 +1,7 @@
 //! Simulation of asteroids on one device: buffers, kernels, steps and readings.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
@@ -10,7 +12,7 @@ use super::substeps::{LONGEST_MOVE, Motion, Schedule};
 use crate::base::{
     Attractor, Bodies, ChangeEffect, Choice, LightRequest, Memory, Points, Result, Shape, State, invalid,
 };
-use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
+use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program, ProgramSource};
 use crate::modes::carried::list;
 use crate::modes::{
     AttractKernels, Attracted, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints,
@@ -82,11 +84,8 @@ pub(super) struct Burst {
 impl AsteroidSimulation {
     pub(super) fn new(own: &DeviceRecipe, params: &Asteroids, bodies: &Bodies, grain: usize) -> Result<Self> {
         let DeviceRecipe { device, recipe } = own;
-        let mut defines = recipe.defines();
-        if params.contact_law == ContactLaw::Match {
-            defines.extend(SecondPass::defines());
-        }
-        let program = Program::build(device, &params.info().sources(recipe.variant), &defines)?;
+        let ProgramSource { files, defines, .. } = params.source(recipe, &device.info)?;
+        let program = Program::build(device, &files, &defines)?;
         let (count, substeps) = (bodies.len(), params.substeps.fixed().unwrap_or(1));
         let setup = Setup { device, program: &program, recipe: *recipe, bodies: count };
         let builder: &Builder = recipe.variant.solver()?;
@@ -292,6 +291,10 @@ impl Simulation for AsteroidSimulation {
             0 => f64::from(self.substeps),
             step => self.burst.substeps as f64 / f64::from(step),
         }
+    }
+
+    fn source(&self) -> Option<&Arc<ProgramSource>> {
+        Some(self.solver.advance().source())
     }
 
     fn lane(&mut self) -> &mut Lane {

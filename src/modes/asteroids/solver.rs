@@ -1,9 +1,10 @@
 //! Solvers, which find and resolve contacts between asteroids: their trait, its inputs, and an all-pairs solver.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::base::Result;
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, ProgramSource};
 use crate::modes::{Assignment, Recipe};
 
 /// Finds contacts between bodies and advances the bodies. Each family of kernel variants has an implementation.
@@ -114,6 +115,11 @@ pub(super) struct Advance {
 }
 
 impl Advance {
+    /// Returns the source of the kernel's program.
+    pub(super) fn source(&self) -> &Arc<ProgramSource> {
+        self.kernel.source()
+    }
+
     pub(super) fn new(setup: &Setup) -> Result<Self> {
         let (kernel, recipe) = (setup.program.kernel("advance")?, setup.recipe);
         kernel.check_work_group(recipe.variant.name, recipe.work_group)?;

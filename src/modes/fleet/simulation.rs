@@ -1,5 +1,6 @@
 //! A simulation on several devices: divides the work, exchanges data and adapts the devices' shares.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::assignment::{Assignment, Need};
@@ -9,7 +10,7 @@ use super::shared::{Cursor, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
 use crate::base::{Attractor, CellRequest, Cells, LightRequest, Points, Result, State, Stroke, invalid};
-use crate::compute::{Device, DeviceInfo, Lane, Pending, Staging};
+use crate::compute::{Device, DeviceInfo, Lane, Pending, ProgramSource, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
@@ -185,8 +186,12 @@ impl<P: SharedSimulation> Fleet<P> {
     /// Returns the simulation on the first participating device of this process, or on its first device if none
     /// participates. In the process that decides, its results represent the simulation as a whole.
     pub(super) fn lead(&mut self) -> &mut P {
-        let place = self.participants.iter().find_map(|&device| self.place(device)).unwrap_or(0);
+        let place = self.lead_place();
         &mut self.parts[place]
+    }
+
+    fn lead_place(&self) -> usize {
+        self.participants.iter().find_map(|&device| self.place(device)).unwrap_or(0)
     }
 
     /// Calls `act` on the simulation of each participating device of this process, in the order of their shares.
@@ -502,6 +507,10 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
             0 => 1.0,
             steps => self.rounds / f64::from(steps),
         }
+    }
+
+    fn source(&self) -> Option<&Arc<ProgramSource>> {
+        self.parts[self.lead_place()].source()
     }
 
     fn lane(&mut self) -> &mut Lane {

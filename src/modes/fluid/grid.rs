@@ -22,6 +22,19 @@ pub(super) enum Layout {
     Haloed,
 }
 
+impl Layout {
+    /// Returns the preprocessor macros for kernels that work on this layout. If `ends` is set, the flow ends at the left
+    /// and right edges of the grid.
+    pub(super) fn defines(self, ends: bool) -> Vec<Define> {
+        let (is_planar, has_halves) = (self != Self::Cells, self == Self::Halves);
+        let mut defines = flags(&[("PLANES", is_planar), ("HALVES", has_halves), ("INLET", ends)]);
+        if self == Self::Haloed {
+            defines.push(("GHOST", GHOST.to_string()));
+        }
+        defines
+    }
+}
+
 /// Number of ghost columns before each row, and minimum number after it. It is the maximum vector width, so that rows
 /// stay aligned.
 const GHOST: usize = 16;
@@ -59,12 +72,7 @@ impl Grid {
 
     /// Returns the preprocessor macros with which the fluid kernels are compiled.
     pub(super) fn defines(&self) -> Vec<Define> {
-        let (is_planar, has_halves) = (self.layout != Layout::Cells, self.layout == Layout::Halves);
-        let mut defines = flags(&[("PLANES", is_planar), ("HALVES", has_halves), ("INLET", self.ends)]);
-        if self.layout == Layout::Haloed {
-            defines.push(("GHOST", GHOST.to_string()));
-        }
-        defines
+        self.layout.defines(self.ends)
     }
 
     /// Returns the first arguments of every kernel that works on the grid: its size, strides and rest density.

@@ -2,15 +2,15 @@
 
 use super::carried::CARRIES;
 use super::grid::{CELL, GRID};
-use super::parameters::{Collision, Colour, Field, Fluid};
+use super::parameters::{Collision, Colour, Drive, Field, Fluid};
 use super::simulation::FluidSimulation;
-use super::variants::{OPERATIONS, VARIANTS, auto_variant, steps_of_launch};
+use super::variants::{OPERATIONS, Stages, VARIANTS, auto_variant, possible, steps_of_launch};
 use super::{check, reference};
 use crate::base::{Flow, Result, SPEEDS, State};
-use crate::compute::{Device, DeviceInfo};
+use crate::compute::{Device, DeviceInfo, ProgramSource};
 use crate::modes::{
-    ColourScale, Counts, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, ScaleUnit, Series,
-    Simulation, Team, Variant, Work, fleet,
+    ColourScale, Counts, Define, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, ScaleUnit,
+    Series, Simulation, Team, Variant, Work, flags, fleet,
 };
 use crate::scene;
 
@@ -50,6 +50,13 @@ impl Mode for Fluid {
 
     fn auto_variant(&self, device: &DeviceInfo, count: usize) -> &'static Variant {
         auto_variant(device, count)
+    }
+
+    fn source(&self, recipe: &Recipe, _device: &DeviceInfo) -> Result<ProgramSource> {
+        let Stages { layout, .. } = recipe.variant.solver()?;
+        let grid = layout.defines(self.drive == Drive::Inlet);
+        let defines = [grid, self.operator_defines(), possible(recipe).defines()].concat();
+        Ok(ProgramSource { files: INFO.sources(recipe.variant), defines, ..ProgramSource::default() })
     }
 
     fn boxed(&self) -> Box<dyn Mode> {
@@ -133,6 +140,12 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
+    /// Returns the preprocessor macros that select the collision operator.
+    pub(super) fn operator_defines(&self) -> Vec<Define> {
+        let operators = [("TRT", Collision::Trt), ("LES", Collision::Les)];
+        flags(&operators.map(|(name, collision)| (name, collision == self.collision)))
+    }
+
     /// Builds a simulation of `flow` on `device` with the settings in `recipe` and exactly the tracers in `flow`.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! State, tracers, images, readings and brush of a fluid simulation, and its implementation of [`Simulation`].
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::check_walls;
@@ -8,7 +9,7 @@ use super::parameters::{Collision, Colour, Drive, Field, Fluid};
 use super::simulation::{Burst, FluidSimulation};
 use crate::base::flow::{deviations, populations};
 use crate::base::{Image, LightRequest, Points, Result, SPEEDS, Shape, State, Stroke, Tones};
-use crate::compute::{Arg, Buffer, Lane, Pass, Pending};
+use crate::compute::{Arg, Buffer, Kernel, Lane, Pass, Pending, ProgramSource};
 use crate::modes::carried::list;
 use crate::modes::{
     Cursor, Diagnostics, Effect, Extra, Judged, Mode, Reading, Remedy, Sample, SharedSimulation, Simulation,
@@ -183,6 +184,10 @@ impl Simulation for FluidSimulation {
     fn progress(&self) -> f32 {
         let Burst { steps, step, .. } = self.burst;
         step as f32 / steps.max(1) as f32
+    }
+
+    fn source(&self) -> Option<&Arc<ProgramSource>> {
+        self.kernels.first().map(Kernel::source)
     }
 
     fn lane(&mut self) -> &mut Lane {

@@ -3,10 +3,10 @@
 use super::carried::SERIES;
 use super::grid::{CELL, GRID, Grid, check_walls};
 use super::parameters::{Collision, Drive, Fluid};
-use super::variants::{Stages, cells_of_group, steps_of_launch};
+use super::variants::{Stages, cells_of_group, possible, steps_of_launch};
 use crate::base::{Flow, Result, Walls, invalid};
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
-use crate::modes::{Cursor, Define, PackedPoints, Recipe, Reduction, flags, source, sources};
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program, ProgramSource};
+use crate::modes::{Cursor, Mode, PackedPoints, Recipe, Reduction, source, sources};
 
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
@@ -112,22 +112,15 @@ impl FluidSimulation {
                 device.info.name
             ));
         }
-        // The work-group size limits the width, and the number of cells of a work-group limits the steps per launch.
-        let recipe = recipe
-            .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
-            .with_knob("steps", steps_of_launch(&recipe) as u32);
-        let operator = [("TRT", Collision::Trt), ("LES", Collision::Les)];
-        let operator = flags(&operator.map(|(name, collision)| (name, collision == params.collision)));
-        let build = |file: KernelSource, defines: Vec<Define>| {
-            let defines = [grid.defines(), operator.clone(), defines].concat();
-            Program::build(device, &sources(&[CELL, GRID, file]), &defines)
-        };
-        let stepping = build(recipe.variant.source(), recipe.defines())?;
+        let recipe = possible(&recipe);
+        let ProgramSource { files, defines, .. } = params.source(&recipe, &device.info)?;
+        let stepping = Program::build(device, &files, &defines)?;
         let kernels = entries.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
         for kernel in &kernels {
             kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
         }
-        let program = build(FLOW, Vec::new())?;
+        let defines = [grid.defines(), params.operator_defines()].concat();
+        let program = Program::build(device, &sources(&[CELL, GRID, FLOW]), &defines)?;
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
         let cells = grid.pack(&flow.cells);
         let mut simulation = Self {

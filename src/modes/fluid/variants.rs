@@ -37,6 +37,14 @@ pub(super) fn steps_of_launch(recipe: &Recipe) -> usize {
     (recipe.knob(STEPS.name) as usize).min(width.min(height).div_ceil(2)).max(1)
 }
 
+/// Returns a recipe whose knobs are possible: the work-group size limits the width, and the number of cells of a work-group
+/// limits the steps per launch.
+pub(super) fn possible(recipe: &Recipe) -> Recipe {
+    recipe
+        .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
+        .with_knob("steps", steps_of_launch(recipe) as u32)
+}
+
 /// Kernels that a variant runs for a step, and the memory layout of the cells that they use.
 pub(super) struct Stages {
     /// Names of the kernels, in launch order.

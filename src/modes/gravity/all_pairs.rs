@@ -1,12 +1,13 @@
 //! Solver of the gravity variants that sum over all pairs with a single kernel, `advance`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::carried::COMMON_MASS;
 use super::parameters::Gravity;
 use super::solver::{ForcePass, Setup, Solver, program};
 use crate::base::{Bodies, Result};
-use crate::compute::{Arg, Device, Kernel, Lane, Pass};
+use crate::compute::{Arg, Device, Kernel, Lane, Pass, ProgramSource};
 use crate::modes::carried::list;
 use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
@@ -34,6 +35,10 @@ impl AllPairs {
 }
 
 impl Solver for AllPairs {
+    fn source(&self) -> &Arc<ProgramSource> {
+        self.advance.source()
+    }
+
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let coefficients = pass.coefficients(self.common_mass.unwrap_or(1.0));
         let args = [&[Arg::Uint(self.bodies as u32), pass.eps2, coefficients], &pass.state[..]].concat();

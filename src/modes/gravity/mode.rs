@@ -3,12 +3,12 @@
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
 use super::parameters::{Accuracy, Colour, Gravity};
 use super::simulation::GravitySimulation;
-use super::solver::Setup;
+use super::solver::{Builder, Setup};
 use super::step::{FORCE, planes};
 use super::tree;
 use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
-use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
+use crate::compute::{DeviceInfo, KernelSource, MicroKernel, ProgramSource, ROOT};
 use crate::modes::{
     ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
     ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
@@ -88,6 +88,13 @@ impl Mode for Gravity {
 
     fn shows_errors(&self) -> bool {
         self.colour == Colour::Error
+    }
+
+    fn source(&self, recipe: &Recipe, device: &DeviceInfo) -> Result<ProgramSource> {
+        let builder: &Builder = recipe.variant.solver()?;
+        let mut source = (builder.source)(self, recipe, device.kind);
+        source.files.insert(0, ROOT);
+        Ok(source)
     }
 
     fn boxed(&self) -> Box<dyn Mode> {

@@ -2,11 +2,12 @@
 //! and each pair of blocks forms a tile of pairs. Each tile adds its partial forces to a buffer, `slots`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::solver::{ForcePass, Setup, Solver, program};
 use super::step::{FORCE, step_defines};
 use crate::base::{Bodies, Result};
-use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program, Rows};
+use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program, ProgramSource, Rows};
 use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, sources};
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
@@ -58,6 +59,10 @@ impl Mutual {
 }
 
 impl Solver for Mutual {
+    fn source(&self) -> &Arc<ProgramSource> {
+        self.tiles.meet.source()
+    }
+
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let tiles = &self.tiles;
         if let Some(sums) = self.sums.as_ref().filter(|_| pass.assignment.of > 1) {

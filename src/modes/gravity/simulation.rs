@@ -1,5 +1,7 @@
 //! Simulation of gravity on one device: buffers, kernels, steps and readings.
 
+use std::sync::Arc;
+
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, PotentialPass, Setup, Solver, TreePass, softening_defines};
@@ -8,7 +10,7 @@ use crate::base::{
     Attractor, Bodies, CellRequest, Cells, ChangeEffect, Choice, FINITE_LIMIT, LightRequest, Points, Result,
     Shape, State,
 };
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program, ProgramSource};
 use crate::modes::carried::list;
 use crate::modes::{
     AttractKernels, Attracted, Cursor, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
@@ -87,7 +89,7 @@ impl GravitySimulation {
             lane: Lane::new(device),
             params: params.clone(),
             count,
-            solver: (builder.0)(setup)?,
+            solver: (builder.solver)(setup)?,
             drift: small.kernel("drift")?,
             potential: reduction.program.kernel("potential")?,
             reduction,
@@ -173,6 +175,10 @@ impl Simulation for GravitySimulation {
 
     fn rounds(&self) -> f64 {
         self.solver.work()
+    }
+
+    fn source(&self) -> Option<&Arc<ProgramSource>> {
+        Some(self.solver.source())
     }
 
     fn lane(&mut self) -> &mut Lane {

@@ -1,15 +1,19 @@
 //! Solvers, which evaluate gravitational forces: the trait that each kernel family implements, and its inputs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::parameters::{Gravity, Softening};
 use super::step::{Step, step_defines};
 use crate::base::{Bodies, CellRequest, Cells, Result};
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Rows};
+use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ProgramSource, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
 /// Algorithm that evaluates forces and advances bodies. Each family of kernel variants has an implementation.
 pub(super) trait Solver {
+    /// Returns the source of the program that evaluates forces.
+    fn source(&self) -> &Arc<ProgramSource>;
+
     /// Queues the next slice of the work-items in `range` for a stage, without waiting. Returns the end of the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
@@ -138,8 +142,18 @@ pub(super) struct Setup<'a> {
     pub bodies: &'a Bodies,
 }
 
-/// Constructor of a kernel variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
-pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
+/// Constructor of a kernel variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver), and of the source
+/// of its program.
+pub(super) struct Builder {
+    pub solver: fn(&Setup) -> Result<Box<dyn Solver>>,
+    pub source: fn(&Gravity, &Recipe, DeviceKind) -> ProgramSource,
+}
+
+/// Returns the source of a recipe's program, except for [`ROOT`](crate::compute::ROOT).
+pub(super) fn source(params: &Gravity, recipe: &Recipe, _kind: DeviceKind) -> ProgramSource {
+    let defines = [recipe.defines(), softening_defines(params), step_defines(params)].concat();
+    ProgramSource { files: params.info().sources(recipe.variant), defines, ..ProgramSource::default() }
+}
 
 /// Builds a recipe's program. If `has_equal_masses` is set, the kernels multiply sums of forces by the common mass.
 pub(super) fn program(
@@ -149,9 +163,8 @@ pub(super) fn program(
     has_equal_masses: bool,
 ) -> Result<Program> {
     let equal_mass = flags(&[("EQUAL_MASS", has_equal_masses)]);
-    let defines = [recipe.defines(), softening_defines(params), step_defines(params), equal_mass].concat();
-    let files = params.info().sources(recipe.variant);
-    Program::build_with_root(device, &files, &defines)
+    let ProgramSource { files, defines, .. } = source(params, &recipe, device.info.kind);
+    Program::build_with_root(device, &files, &[defines, equal_mass].concat())
 }
 
 /// Returns the preprocessor macros that select the softening law.

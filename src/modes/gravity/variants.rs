@@ -3,7 +3,7 @@
 use super::all_pairs::AllPairs;
 use super::mutual::{self, Mutual};
 use super::parameters::Accuracy;
-use super::solver::Builder;
+use super::solver::{Builder, source};
 use super::tree::{self, Tree};
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Counts, Knob, Recipe, Together, Variant, variants};
@@ -11,7 +11,7 @@ use crate::modes::{Counts, Knob, Recipe, Together, Variant, variants};
 /// Smallest number of bodies with which the `mutual` variant has enough tiles of pairs to keep all compute units busy.
 const MANY: usize = 12_288;
 
-const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
+const ALL_PAIRS: &Builder = &Builder { solver: AllPairs::build, source };
 
 /// Default values of gravity's variants.
 const BASE: Variant = Variant { counts: one_sided, ..Variant::BASE };
@@ -42,7 +42,7 @@ variants! {
             size_of::<[f32; 4]>() * r.work_group.next_multiple_of(turn)
         };
     /// Newton's third law: computes each pair once and applies the force to both bodies.
-    MUTUAL = "mutual", &Builder(Mutual::build),
+    MUTUAL = "mutual", &Builder { solver: Mutual::build, source },
         knobs: &[OWN_LANES, OWN, BLOCK, ROOT],
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { 32 },
         sides: 2.0,
@@ -52,7 +52,7 @@ variants! {
         bytes_per_body: mutual::BYTES_PER_BODY,
         local_bytes: mutual::local_bytes;
     /// Barnes–Hut tree: distant bodies act together, as cells of an octree. Approximate; its work grows as N log N.
-    TREE = "tree", &Builder(Tree::build),
+    TREE = "tree", &Builder { solver: Tree::build, source: tree::source },
         knobs: &[LEAF, GROUP, ORDER, CURVE, CRITERION, EXPANSIONS],
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { tree::WARP },
         has_fixed_group: true,

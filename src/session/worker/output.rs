@@ -76,6 +76,7 @@ impl Worker {
             cells: points.cells.as_ref().map(|cells| cells.counts),
             series: self.publisher.history.points(info.name, stats.generation),
             profiles: self.measurements.profiler.profiles.clone(),
+            source: self.engine.source().cloned(),
             ..stats
         };
         self.publisher.publish(points, stats, &self.notifier);

@@ -1,13 +1,18 @@
 //! "Lens" window: shows why a kernel is as fast as it is.
 
+mod editor;
 mod page;
 mod roofline;
+mod source;
 mod step;
+
+use std::path::Path;
 
 use egui::{Align, Layout, ScrollArea};
 
 pub(super) use self::page::Page;
 use self::roofline::RooflinePage;
+use self::source::Source;
 use super::action::Collector;
 use super::model::Model;
 use super::widgets::{Chip, chips};
@@ -16,8 +21,8 @@ use crate::session::Watched;
 
 /// Width of the window when it is first opened, in points.
 const WIDTH: f32 = 640.0;
-/// Height of the window when it is first opened, in points.
-const HEIGHT: f32 = 440.0;
+/// Height of the window when it is first opened, as a fraction of the picture's height.
+const HEIGHT: f32 = 0.55;
 
 /// State of the Lens window.
 #[derive(Debug, Default)]
@@ -26,12 +31,15 @@ pub struct Lens {
     pub is_open: bool,
     /// The page "Roofline".
     pub roofline: RooflinePage,
+    /// State of the page "Source".
+    pub source: Source,
     page: Page,
 }
 
 /// All pages with their titles and tooltips, in the order of the window.
 const PAGES: &[(Page, &str, &str)] = &[
     (Page::Step, "Time of a step", "How the time of a step divides among the kernels"),
+    (Page::Source, "Source", "The source code of the kernel that runs, and what its changes buy"),
     (Page::Roofline, "Roofline", "How close the variants come to what the device can do"),
 ];
 
@@ -50,11 +58,18 @@ impl Lens {
         }
     }
 
-    /// Shows the window if it is open.
-    pub(super) fn show(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) {
-        let Self { is_open, roofline, page } = self;
+    /// Shows the window if it is open. `folder` contains the user's edited kernels, if any.
+    pub(super) fn show(
+        &mut self,
+        ctx: &egui::Context,
+        model: &Model,
+        folder: Option<&Path>,
+        out: &mut Collector,
+    ) {
+        let Self { is_open, roofline, source, page } = self;
+        let height = HEIGHT * ctx.available_rect().height();
         let window = overlay::window_beside(ctx, "Lens", is_open, WIDTH);
-        window.default_height(HEIGHT).min_height(200.0).show(ctx, |ui| {
+        window.default_height(height).min_height(200.0).show(ctx, |ui| {
             let current = *page;
             let tabs = PAGES.iter().map(|(it, title, help)| Chip::new(title, help, *it == current));
             ui.horizontal(|ui| {
@@ -66,6 +81,7 @@ impl Lens {
             ui.separator();
             match page {
                 Page::Step => drop(ScrollArea::vertical().show(ui, |ui| step::show(ui, model.stats))),
+                Page::Source => source.show(ui, model, folder, out),
                 Page::Roofline => roofline::show(ui, roofline, model, out),
             }
         });

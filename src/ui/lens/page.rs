@@ -9,6 +9,9 @@ pub enum Page {
     #[default]
     #[serde(rename = "time of a step")]
     Step,
+    /// The source of the kernel that runs.
+    #[serde(rename = "source")]
+    Source,
     /// Speeds of the variants, and the peak rates of the device.
     #[serde(rename = "roofline")]
     Roofline,

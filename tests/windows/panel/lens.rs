@@ -1,6 +1,6 @@
-//! Tests the Lens window: the times of the kernels of a step, and the roofline.
+//! Tests the Lens window: the times of the kernels of a step, the source code with its editor, and the roofline.
 
-use gravitile::compute::Roofline;
+use gravitile::compute::{KernelEdits, ProgramSource, Roofline};
 use gravitile::engine::{KernelTime, Profile};
 use gravitile::export::roofline_chart::{RooflineChart, RooflinePoint};
 use gravitile::modes::Counts;
@@ -131,4 +131,124 @@ fn a_picture_of_a_roofline_is_what_it_was() {
     assert!(differ < 50, "{differ} pixels");
     let other = differing(&draw(3.3e9), &kept);
     assert!(other > 500, "a marker at another place changes only {other} pixels");
+}
+
+/// Opens the page "Source" while a variant of gravity runs in work-groups of 32.
+fn open_source(variant: &'static str) -> Window {
+    let mut window = open(MODES[0]);
+    let app = window.state_mut();
+    let variant = MODES[0].variant(variant).unwrap();
+    let recipe = Recipe::guess(variant, &app.device, 1024).with_work_group(32);
+    let source = app.config.mode.source(&recipe, &app.device).unwrap();
+    (app.stats.variant, app.stats.source) = (variant.name, Some(Arc::new(source)));
+    press(&mut window, Key::K);
+    click(&mut window, Role::RadioButton, "Page: Source");
+    window
+}
+
+fn shows(window: &Window, text: &str) -> bool {
+    window.query_all_by_label_contains(text).next().is_some()
+}
+
+#[test]
+fn the_source_is_compared_with_the_variant_before_it() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::K);
+    click(&mut window, Role::RadioButton, "Page: Source");
+    assert!(shows(&window, "Start the simulation to see the source code"));
+    assert_eq!(
+        window.state_mut().ui().lens.watched(),
+        Watched::default(),
+        "nothing is measured for this page"
+    );
+
+    let mut window = open_source("tiled");
+    let texts = ["compared with private, the variant before it", "WORK_GROUP = 32", "+"];
+    let code = ["__local float4 tile[32];", "Local memory is small", "Each work-item loads one body"];
+    for text in texts.into_iter().chain(code) {
+        assert!(shows(&window, text), "{text}");
+    }
+    let (of_private, name) = ("for (uint j = 0; j < n; ++j)", "tile[WORK_GROUP]");
+    assert!(!shows(&window, of_private) && !shows(&window, name));
+    click(&mut window, Role::CheckBox, "Removed lines");
+    click(&mut window, Role::CheckBox, "Names of macros");
+    assert!(shows(&window, name), "{name}");
+    assert!(shows(&window, of_private), "{of_private}");
+
+    // A file without a change, and a branch that is not compiled.
+    click(&mut window, Role::RadioButton, "File: force.cl");
+    assert!(shows(&window, "float s = reciprocal_root(r2 + eps2);"));
+    assert!(!shows(&window, "float s = reciprocal_root(fmax(r2, eps2));"));
+}
+
+#[test]
+fn a_note_out_of_sight_is_scrolled_to() {
+    let mut window = open_source("mutual");
+    window.set_size(vec2(1280.0, 600.0));
+    window.run();
+    let note = "A last kernel adds up the slots";
+    assert!(!shows(&window, note), "only the rows in sight are shown");
+    for _ in 0..7 {
+        click_control(&mut window, "source note");
+    }
+    assert!(shows(&window, "Next note (7/7)"));
+    assert!(shows(&window, note));
+}
+
+#[test]
+fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
+    let mut window = open_source("tiled");
+    click(&mut window, Role::CheckBox, "Edit");
+    assert!(shows(&window, "The built-in kernel runs."));
+    let build = |window: &mut Window| {
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+        window.run_steps(3);
+        std::mem::take(&mut window.state_mut().actions)
+    };
+    assert_eq!(build(&mut window), [], "nothing has changed");
+
+    let field = |window: &Window| {
+        let field = window.get_by_label("Source code of gravity/tiled.cl");
+        field.focus();
+        field.type_text("// mine\n");
+    };
+    field(&window);
+    window.run_steps(3);
+    assert!(shows(&window, "Not built yet."));
+    let [Action::RunKernels(edits)] = &build(&mut window)[..] else { panic!("it is not built") };
+    let text = &edits["gravity/tiled.cl"];
+    assert!(text.contains("// mine") && text.contains("barrier(CLK_LOCAL_MEM_FENCE);"), "{text}");
+    assert!(shows(&window, "Building… The old kernel runs on."));
+    assert_eq!(build(&mut window), [], "one build at a time");
+
+    // The compiler refuses the first text and takes the second.
+    let log = "gravity/tiled.cl:3:5: error: what is this\n1 error generated.";
+    assert!(window.state_mut().ui().lens.source.editor.finish_build(Some(log)));
+    window.run_steps(3);
+    assert!(shows(&window, "gravity/tiled.cl:3: what is this"));
+    assert!(shows(&window, "It does not compile. The old kernel runs on."));
+    field(&window);
+    window.run_steps(3);
+    let [Action::RunKernels(edits)] = &build(&mut window)[..] else { panic!("it is not built again") };
+    let edits = Arc::new(edits.clone());
+    assert!(window.state_mut().ui().lens.source.editor.finish_build(None));
+    let app = window.state_mut();
+    let running = app.stats.source.as_ref().unwrap();
+    app.stats.source = Some(Arc::new(ProgramSource { edits, ..ProgramSource::clone(running) }));
+    window.run_steps(3);
+    assert!(shows(&window, "This text runs.") && !shows(&window, "what is this"));
+    assert!(!window.state_mut().ui().lens.source.editor.finish_build(None), "it did not ask for this");
+    assert!(shows(&window, "Built-in kernels"), "the panel leads back too");
+
+    // It is saved only on request, and only if there is a folder.
+    assert!(!shows(&window, "Save to folder") && shows(&window, "Folder…"));
+    window.state_mut().ui().kernels = Some("some/folder".into());
+    window.run_steps(3);
+    click(&mut window, Role::Button, "Save to folder");
+    let saved = std::mem::take(&mut window.state_mut().actions);
+    assert!(matches!(&saved[..], [Action::SaveKernel("gravity/tiled.cl", text)] if text.contains("// mine")));
+
+    click(&mut window, Role::Button, "Back to the original");
+    assert_eq!(window.state().actions, [Action::RunKernels(KernelEdits::new())]);
+    assert!(shows(&window, "Removed lines"), "the listing is shown again");
 }

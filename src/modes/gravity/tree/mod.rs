@@ -9,7 +9,7 @@ mod solver;
 
 pub(super) use self::criterion::{Method, NORMAL_ERROR};
 pub(super) use self::gpu::WARP;
-pub(super) use self::solver::Tree;
+pub(super) use self::solver::{Tree, source};
 
 /// Largest relative error of the tree's forces that the command `check` accepts.
 pub(super) const TOLERANCE: f64 = 1e-2;

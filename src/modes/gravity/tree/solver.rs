@@ -1,6 +1,7 @@
 //! Gravity solver that uses the Barnes–Hut tree, with different kernels for CPUs and for GPUs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::criterion::{self, Method, angle_of};
 use super::host::{Rules, Walk};
@@ -8,7 +9,7 @@ use super::kernels::TreeKernels;
 use super::{cpu, gpu};
 use crate::base::cells::{CellCounts, CellRequest, Cells, MOST_BOXES};
 use crate::base::error::Result;
-use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, Rows};
+use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ProgramSource, Rows};
 use crate::modes::carried::list;
 use crate::modes::gravity::carried::LAST_SIZES;
 use crate::modes::gravity::parameters::Gravity;
@@ -186,6 +187,10 @@ const UNKNOWN: f32 = -1.0;
 const TYPICAL_WORK: f64 = 1000.0;
 
 impl Solver for Tree {
+    fn source(&self) -> &Arc<ProgramSource> {
+        self.walk.source()
+    }
+
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let is_shared = pass.assignment.of > 1;
         if pass.stage > 0 {
@@ -320,9 +325,13 @@ impl Solver for Tree {
     }
 }
 
-/// Builds the tree's OpenCL program with the recipe's macros and the macros in `more`.
-fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -> Result<Program> {
-    let source = match device.info.kind {
+/// Returns the source of the tree's program, except for [`ROOT`](crate::compute::ROOT).
+pub(in crate::modes::gravity) fn source(
+    params: &Gravity,
+    recipe: &Recipe,
+    kind: DeviceKind,
+) -> ProgramSource {
+    let source = match kind {
         DeviceKind::Cpu => &cpu::SOURCE,
         DeviceKind::Gpu | DeviceKind::Accelerator => &gpu::SOURCE,
     };
@@ -332,6 +341,12 @@ fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -
     let constants = source.constants.iter().chain(&[("ROOT", 1)]).map(|(name, n)| (*name, n.to_string()));
     let constants: Vec<Define> = constants.collect();
     let constants = [constants, criterion::defines(), recipe.defines()].concat();
-    let defines = [&constants, &softening_defines(params), &step_defines(params), more].concat();
-    Program::build_with_root(device, &[common, source.files, own].concat(), &defines)
+    let defines = [constants, softening_defines(params), step_defines(params)].concat();
+    ProgramSource { files: [common, source.files, own].concat(), defines, ..ProgramSource::default() }
+}
+
+/// Builds the tree's OpenCL program with the recipe's macros and the macros in `more`.
+fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -> Result<Program> {
+    let ProgramSource { files, defines, .. } = source(params, &recipe, device.info.kind);
+    Program::build_with_root(device, &files, &[&defines, more].concat())
 }

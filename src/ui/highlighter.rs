@@ -1,0 +1,155 @@
+//! Colours of OpenCL C source code.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, TextStyle};
+use egui_code_editor::{Syntax, Token, TokenType};
+
+use super::theme;
+
+const KEYWORDS: &[&str] = &[
+    "break",
+    "case",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "else",
+    "enum",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "return",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "volatile",
+    "while",
+    "restrict",
+    "kernel",
+    "__kernel",
+    "global",
+    "__global",
+    "local",
+    "__local",
+    "constant",
+    "__constant",
+    "private",
+    "__private",
+    "__attribute__",
+    "__asm__",
+];
+/// Names of preprocessor directives. Those that are keywords too are in the list above.
+const DIRECTIVES: &[&str] = &[
+    "define", "defined", "elif", "endif", "ifdef", "ifndef", "include", "line", "pragma", "undef", "unroll",
+];
+
+/// Returns the names of types and of their vectors.
+macro_rules! types {
+    ($($scalar:literal)+) => {
+        [$($scalar, concat!($scalar, "2"), concat!($scalar, "3"), concat!($scalar, "4"), concat!($scalar, "8"),
+            concat!($scalar, "16")),+]
+    };
+}
+
+static SYNTAX: LazyLock<Syntax> = LazyLock::new(|| {
+    let types = types!["char" "uchar" "short" "ushort" "int" "uint" "long" "ulong" "float" "double" "half"];
+    Syntax {
+        language: "OpenCL C",
+        case_sensitive: true,
+        comment: "//",
+        comment_multiline: ["/*", "*/"],
+        quotes: ['"', '\''].into(),
+        hyperlinks: BTreeSet::new(),
+        keywords: KEYWORDS.iter().copied().collect(),
+        types: types.into_iter().chain(["void", "bool", "size_t", "unsigned", "signed"]).collect(),
+        special: DIRECTIVES.iter().copied().collect(),
+    }
+});
+
+/// Returns `code` as coloured monospace text without line breaks of its own. Replaces the names of the macros `values` with
+/// their values, on a coloured background.
+pub(super) fn highlighted(ui: &egui::Ui, code: &str, values: &[(&'static str, String)]) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    job.wrap.max_width = f32::INFINITY;
+    let colours = theme::of(ui);
+    let format = TextFormat::simple(TextStyle::Monospace.resolve(ui.style()), colours.text);
+    for token in Token::default().tokens(&SYNTAX, code) {
+        let value = values.iter().find(|(name, _)| *name == token.buffer()).map(|(_, value)| value);
+        match value.filter(|_| !matches!(token.ty(), TokenType::Comment(_) | TokenType::Str(_))) {
+            Some(value) => {
+                let (color, background) = (colours.strong, colours.accent_fill);
+                job.append(value, 0.0, TextFormat { color, background, ..format.clone() });
+            }
+            None => {
+                let color = colour(colours, token.ty());
+                job.append(token.buffer(), 0.0, TextFormat { color, ..format.clone() });
+            }
+        }
+    }
+    job
+}
+
+fn colour(colours: &theme::Colours, token: TokenType) -> Color32 {
+    match token {
+        TokenType::Comment(_) => colours.weak,
+        TokenType::Keyword => colours.accent,
+        TokenType::Type => colours.line_of(2),
+        TokenType::Special => colours.line_of(4),
+        TokenType::Numeric(_) | TokenType::Str(_) => colours.line_of(1),
+        TokenType::Function => colours.strong,
+        _ => colours.text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opencl_c_is_told_apart() {
+        let code = "__kernel void sum(__global const float4 *x) // for all\n#pragma unroll\nfor (uint k = 0;;) { y += 0x7fu + 1e-5f; }";
+        let tokens = Token::default().tokens(&SYNTAX, code);
+        let kind = |text: &str| {
+            tokens
+                .iter()
+                .find(|token| token.buffer() == text)
+                .unwrap_or_else(|| panic!("{text}: {tokens:?}"))
+                .ty()
+        };
+        for keyword in ["__kernel", "__global", "const", "for"] {
+            assert_eq!(kind(keyword), TokenType::Keyword, "{keyword}");
+        }
+        for name in ["void", "float4", "uint"] {
+            assert_eq!(kind(name), TokenType::Type, "{name}");
+        }
+        assert_eq!(kind("sum"), TokenType::Function);
+        assert_eq!(kind("// for all"), TokenType::Comment(false));
+        assert_eq!(kind("pragma"), TokenType::Special);
+        let whole: String = tokens.iter().map(Token::buffer).collect();
+        assert_eq!(whole, code);
+    }
+
+    #[test]
+    fn no_kernel_changes_by_being_coloured() {
+        for (name, text) in crate::engine::kernel_lab::own() {
+            let whole: String = Token::default().tokens(&SYNTAX, text).iter().map(Token::buffer).collect();
+            assert_eq!(whole, text, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_replace_names_but_not_in_comments() {
+        egui::__run_test_ui(|ui| {
+            let values = [("K", "4".to_owned())];
+            let job = highlighted(ui, "a[K] = KK; // K bodies", &values);
+            assert_eq!(job.text, "a[4] = KK; // K bodies");
+        });
+    }
+}
