@@ -210,7 +210,7 @@ impl Viewer {
     fn show_panel(&mut self, events: Vec<egui::Event>) -> Option<Output> {
         let camera = &self.viewpoint.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
-        let mut markers = self.tools.markers(camera, self.selected_position());
+        let mut markers = self.tools.markers(camera, self.sim.shown.selected.as_ref());
         let Frame { points, stats, .. } = self.sim.session.shown();
         let view = (camera, self.screen.window.aspect());
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);

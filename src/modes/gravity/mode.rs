@@ -10,8 +10,8 @@ use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
-    ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
+    Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
+    Recipe, Remedy, ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -158,6 +158,10 @@ impl Mode for Gravity {
 
     fn field(&self, at: glam::DVec3, others: &[[f32; 4]], except: Option<usize>) -> Option<GravitySample> {
         Some(self.field_of(at, others, except))
+    }
+
+    fn attraction(&self) -> Attraction {
+        Attraction::Bodies { g: self.g.into() }
     }
 
     fn conserves_energy(&self) -> bool {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::measurements::Sums;
 use super::thread::Worker;
-use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result};
+use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result, State, is_quarantined};
 use crate::engine::Study;
 use crate::session::frame::Stats;
 use crate::session::messages::{Capture, CaptureRequest, Command, FilmFrame, Notice, Purpose, Save};
@@ -32,6 +32,7 @@ impl Worker {
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
+        let momentum = selected.map(|_| self.momentum()).transpose()?.flatten();
         let memory = self.publisher.take_memory();
         self.request_cells();
         // The window has yet to see a new scene, so that its request belongs to the former one.
@@ -72,7 +73,7 @@ impl Worker {
         }
         let stats = Stats {
             read_ms: self.publisher.read_ms,
-            selected: selected.map(|body| self.engine.complete_selected(body, &points.positions)),
+            selected: selected.map(|body| self.engine.complete_selected(body, &points.positions, momentum)),
             cells: points.cells.as_ref().map(|cells| cells.counts),
             series: self.publisher.history.points(info.name, stats.generation),
             profiles: self.measurements.profiler.profiles.clone(),
@@ -91,6 +92,17 @@ impl Worker {
             self.check_accuracy()?;
         }
         Ok(())
+    }
+
+    /// Returns the total momentum as it was last measured. Sums up the momenta of the bodies if it has not been measured.
+    fn momentum(&mut self) -> Result<Option<[f64; 3]>> {
+        if let Some(sums) = &self.measurements.sums {
+            return Ok(Some(sums.diagnostics.momentum));
+        }
+        let State::Bodies(bodies) = self.engine.state()? else { return Ok(None) };
+        let moments = bodies.positions.iter().zip(&bodies.velocities).filter(|(_, v)| !is_quarantined(v));
+        let sum = |axis: usize| moments.clone().map(|(x, v)| f64::from(x[3]) * f64::from(v[axis])).sum();
+        Ok(Some([0, 1, 2].map(sum)))
     }
 
     /// Returns whether to measure the device's speed limit now. Requires a running simulation whose speed is known.
