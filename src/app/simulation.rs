@@ -21,6 +21,8 @@ pub(super) struct Simulation {
     is_watched: bool,
     /// Whether the times of the kernels are shown. If so, the simulation measures them.
     kernels_are_watched: bool,
+    /// Whether the distributions of the bodies are shown. If so, the simulation computes them.
+    distributions_are_watched: bool,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
     /// Image of the bodies' light that the simulation adds to its frames, if any.
@@ -39,6 +41,7 @@ impl Simulation {
             is_resuming: false,
             is_watched: false,
             kernels_are_watched: false,
+            distributions_are_watched: false,
             cells: None,
             light: None,
         }
@@ -75,6 +78,13 @@ impl Simulation {
     pub(super) fn watch_kernels(&mut self, is_shown: bool) {
         if std::mem::replace(&mut self.kernels_are_watched, is_shown) != is_shown {
             self.send(Command::WatchKernels(is_shown));
+        }
+    }
+
+    /// Tells the simulation whether the distributions of the bodies are shown, if this has changed.
+    pub(super) fn watch_distributions(&mut self, is_shown: bool) {
+        if std::mem::replace(&mut self.distributions_are_watched, is_shown) != is_shown {
+            self.send(Command::WatchDistributions(is_shown));
         }
     }
 

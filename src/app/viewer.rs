@@ -202,6 +202,7 @@ impl Viewer {
         }
         self.sim.watch(self.ui.plots.is_open);
         self.sim.watch_kernels(self.ui.lens.shows_kernel_times());
+        self.sim.watch_distributions(self.ui.plots.shows_distributions());
         self.sim.show_cells(self.screen.look.cells_for(None).map(|request| request.depth));
         Ok(Some(output))
     }

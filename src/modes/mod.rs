@@ -8,6 +8,7 @@ pub(crate) mod carried;
 pub mod checks;
 mod counts;
 mod diagnostics;
+pub mod distributions;
 mod edits;
 mod fleet;
 pub mod fluid;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
+use super::distributions::Distribution;
 use super::kernels::sources;
 use super::{
     Counts, DeviceRecipe, Diagnostics, Limit, Order, Recipe, Remedy, Series, Sharing, Team, Variant, Work,
@@ -41,6 +42,8 @@ pub struct ModeInfo {
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// Quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
+    /// Distributions of the bodies that the Plots window shows.
+    pub distributions: &'static [Distribution],
     /// Change of a parameter that makes an unstable simulation more stable, for example after a blow-up.
     pub stabilizer: Remedy,
     /// Descriptions of the additional lists in the mode's snapshots, which [`Simulation::extra`] returns.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
 use crate::engine::{Config, Profile};
 use crate::modes::accuracy::SampleErrors;
+use crate::modes::distributions::Distributions;
 use crate::modes::{Diagnostics, Sharing};
 
 /// The points to draw for one picture, and statistics for the panel.
@@ -106,6 +107,9 @@ pub struct Stats {
     /// Points of the plot over time: step number and recorded value, for some of the steps since the scene began.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
+    /// Latest distributions of the bodies; `None` unless they are being computed.
+    #[serde(skip)]
+    pub distributions: Option<Arc<Distributions>>,
     /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
     #[serde(skip)]
     pub profiles: Arc<[Profile]>,

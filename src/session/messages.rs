@@ -51,6 +51,8 @@ pub enum Command {
     WatchEnergy(bool),
     /// Measure how the time of a step divides among the kernels (`true`) while the Lens window shows it, or stop.
     WatchKernels(bool),
+    /// Compute the distributions of the bodies (`true`) while the Plots window shows them, or stop.
+    WatchDistributions(bool),
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
@@ -90,6 +92,7 @@ impl Command {
                 false
             }
             C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::WatchKernels(_) => false,
+            C::WatchDistributions(_) => false,
             C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
@@ -113,6 +116,7 @@ impl Command {
                 | Self::SetFrameInterval { .. }
                 | Self::WatchEnergy(_)
                 | Self::WatchKernels(_)
+                | Self::WatchDistributions(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)

@@ -199,7 +199,7 @@ impl Ui {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);
         self.lens.show(ctx, model, out);
-        let hidden = self.plots.show(ctx, &model.stats.config, out);
+        let hidden = self.plots.show(ctx, model.stats, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);
         self.alerts.toasts.show(ctx, out);

@@ -9,6 +9,7 @@ use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
 use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel};
+use crate::modes::distributions::Distribution;
 use crate::modes::{
     Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
     Recipe, Remedy, ScaleUnit, Simulation, Start, Team, Variant, Work, checks, common_multiple, fleet,
@@ -34,6 +35,7 @@ pub static INFO: ModeInfo = ModeInfo {
     scenes: &scene::ASTEROIDS,
     checks: starts_to_check,
     series: None,
+    distributions: &[Distribution::Speeds],
     stabilizer: Remedy::SHORTER_STEP,
     carries: CARRIES,
     default: || Box::new(Asteroids::default()),

@@ -9,6 +9,7 @@ use super::tree;
 use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel};
+use crate::modes::distributions::Distribution;
 use crate::modes::{
     Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
     Recipe, Remedy, ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
@@ -37,6 +38,7 @@ pub static INFO: ModeInfo = ModeInfo {
         Ok(starts)
     },
     series: None,
+    distributions: &[Distribution::Density, Distribution::Speeds],
     stabilizer: Remedy::SHORTER_STEP,
     carries: CARRIES,
     default: || Box::new(Gravity::default()),

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::base::ChangeEffect;
 use crate::modes::Diagnostics;
 use crate::session::accuracy::{AccuracyCheck, VariantLog};
+use crate::session::distributions::DistributionProbe;
 use crate::session::limit_probe::LimitProbe;
 use crate::session::messages::Moment;
 use crate::session::profiler::Profiler;
@@ -38,6 +39,7 @@ pub(super) struct Measurements {
     pub probe: LimitProbe,
     pub variants: VariantLog,
     pub profiler: Profiler,
+    pub distributions: DistributionProbe,
     /// The latest measured energy and momentum, if any.
     pub sums: Option<Sums>,
     next_energy: Instant,
@@ -54,6 +56,7 @@ impl Measurements {
             probe: LimitProbe::new(),
             variants: VariantLog::default(),
             profiler: Profiler::new(),
+            distributions: DistributionProbe::new(),
             sums: None,
             next_energy: Instant::now(),
             last_cost: None,
@@ -110,6 +113,7 @@ impl Measurements {
         }
         if effect == Some(ChangeEffect::Reseed) {
             (self.next_energy, self.last_cost) = (Instant::now(), None);
+            self.distributions.forget();
         }
     }
 

@@ -39,6 +39,7 @@ impl Worker {
             Command::StopStudy => {}
             Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
             Command::WatchKernels(is_watched) => self.measurements.profiler.switch(is_watched),
+            Command::WatchDistributions(is_watched) => self.measurements.distributions.switch(is_watched),
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
             Command::ShowLight(request) => self.set_light(request),
             Command::SetFrameInterval { interval, is_software } => {

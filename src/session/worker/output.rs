@@ -7,6 +7,7 @@ use super::measurements::Sums;
 use super::thread::Worker;
 use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result, State, is_quarantined};
 use crate::engine::Study;
+use crate::modes::distributions::Distributions;
 use crate::session::frame::Stats;
 use crate::session::messages::{Capture, CaptureRequest, Command, FilmFrame, Notice, Purpose, Save};
 use crate::session::rates::Rates;
@@ -24,11 +25,13 @@ impl Worker {
         let measures = self.measurements.energy_is_due(self.moment(), work_in_step);
         let checks = self.measurements.accuracy.is_due();
         let probes = self.probe_is_due();
+        let surveys = self.distributions_are_due();
         let is_idle =
             self.queue.waiting.iter().all(|command| matches!(command, Command::SetFrameInterval { .. }))
                 && !measures
                 && !checks
-                && !probes;
+                && !probes
+                && !surveys;
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
@@ -75,6 +78,7 @@ impl Worker {
             read_ms: self.publisher.read_ms,
             selected: selected.map(|body| self.engine.complete_selected(body, &points.positions, momentum)),
             cells: points.cells.as_ref().map(|cells| cells.counts),
+            distributions: self.measurements.distributions.latest.clone(),
             series: self.publisher.history.points(info.name, stats.generation),
             profiles: self.measurements.profiler.profiles.clone(),
             ..stats
@@ -91,6 +95,26 @@ impl Worker {
         if checks {
             self.check_accuracy()?;
         }
+        if surveys {
+            self.compute_distributions()?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether to compute the distributions of the bodies now.
+    fn distributions_are_due(&self) -> bool {
+        !self.config().mode.info().distributions.is_empty()
+            && self.measurements.distributions.is_due(self.moment())
+    }
+
+    /// Copies the bodies, and starts a thread that computes their distributions.
+    pub(super) fn compute_distributions(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let State::Bodies(bodies) = self.engine.state()? else { return Ok(()) };
+        let (clock, wanted) = (self.engine.clock(), self.config().mode.info().distributions);
+        let (model, moment) = (self.config().start.density(), self.moment());
+        let compute = move || Distributions::of(&bodies, wanted, model, clock);
+        self.measurements.distributions.begin(moment, start.elapsed(), compute);
         Ok(())
     }
 

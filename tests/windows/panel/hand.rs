@@ -13,6 +13,7 @@ fn body(body: usize) -> SelectedBody {
         acceleration: [0.0, 3.0, 4.0],
         heaviest: Some((0, 4.5)),
         energy: -1.5,
+        orbit: None,
     }
 }
 
