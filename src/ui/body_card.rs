@@ -28,7 +28,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
         ui.add_space(4.0);
         // A separate id per body, so that text typed for one body does not appear for another body.
         ui.push_id(selected.body, |ui| {
-            egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+            egui::Grid::new("body").num_columns(2).min_row_height(0.0).spacing([16.0, 4.0]).show(ui, |ui| {
                 let units = &model.stats.config.start.units;
                 editable(ui, &selected, units, out);
                 derived(ui, &selected, (units, &model.stats.names));

@@ -1,9 +1,10 @@
 //! Page "Distributions" of the Plots window: density by distance beside a density law, and speeds beside Maxwell's law.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
 use egui::{Rangef, RichText, Sense};
-use egui_plot::{Axis, Bar, BarChart, Line, MarkerShape, Plot, PlotBounds, Points};
+use egui_plot::{Axis, Bar, BarChart, GridMark, Line, MarkerShape, Plot, PlotBounds, Points};
 
 use super::action::Collector;
 use super::chart_drawing::{GRID_FADES, SPEED_WIDTH, hints, log_bounds, log_marks, log_text};
@@ -15,8 +16,12 @@ use crate::modes::distributions::{DensityProfile, Distribution, Distributions, S
 use crate::scene::density::DensityLaw;
 use crate::session::Stats;
 
-/// Height of a plot, in points.
-const HEIGHT: f32 = 190.0;
+/// Smallest and largest height of a plot, in points. In a low window, plots are lower.
+const HEIGHTS: [f32; 2] = [70.0, 190.0];
+/// Height of the title of a plot and of the name of its x axis, in points.
+const TITLE: f32 = 32.0;
+/// Height of what the window shows beside the plots, in points.
+const AROUND: f32 = 180.0;
 /// Number of points along the line of a law.
 const POINTS: usize = 96;
 
@@ -40,13 +45,17 @@ impl DistributionPage {
             return String::new();
         };
         let unit = &stats.config.start.units;
+        let room = ui.ctx().available_rect().height() - AROUND;
+        let height = (room / info.distributions.len() as f32 - TITLE).clamp(HEIGHTS[0], HEIGHTS[1]);
         for wanted in info.distributions {
             match (wanted, &distributions.density, &distributions.speeds) {
-                (Distribution::Density, Some(profile), _) => self.density(ui, profile, unit, out),
+                (Distribution::Density, Some(profile), _) => self.density(ui, profile, (unit, height), out),
                 (Distribution::Density, None, _) => {
                     missing(ui, "There are too few bodies for a density profile.")
                 }
-                (Distribution::Speeds, _, Some(speeds)) => show_speeds(ui, speeds, unit.speed().as_ref()),
+                (Distribution::Speeds, _, Some(speeds)) => {
+                    show_speeds(ui, speeds, (unit.speed().as_ref(), height))
+                }
                 (Distribution::Speeds, _, None) => {
                     missing(ui, "The bodies do not move relative to each other.")
                 }
@@ -61,7 +70,13 @@ impl DistributionPage {
     }
 
     /// Shows the density profile beside a law.
-    fn density(&mut self, ui: &mut egui::Ui, profile: &DensityProfile, unit: &Units, out: &mut Collector) {
+    fn density(
+        &mut self,
+        ui: &mut egui::Ui,
+        profile: &DensityProfile,
+        (unit, height): (&Units, f32),
+        out: &mut Collector,
+    ) {
         let law = self.law.unwrap_or(profile.suggested);
         let (scaled, is_exact) = profile.laws[law.index()];
         ui.horizontal(|ui| {
@@ -91,9 +106,9 @@ impl DistributionPage {
         });
         let colours = theme::of(ui);
         let x_axis =
-            hints(ui, Axis::X, units::labelled("distance", unit.length.as_ref())).formatter(log_text);
-        let y_axis = hints(ui, Axis::Y, density_label).formatter(log_text).min_thickness(SPEED_WIDTH);
-        plain_plot("density")
+            hints(ui, Axis::X, units::labelled("distance", unit.length.as_ref())).formatter(log_number);
+        let y_axis = hints(ui, Axis::Y, density_label).formatter(log_number).min_thickness(SPEED_WIDTH);
+        plain_plot("density", height)
             .x_grid_spacer(|input| log_marks(input.bounds))
             .y_grid_spacer(|input| log_marks(input.bounds))
             .custom_x_axes(vec![x_axis])
@@ -140,6 +155,16 @@ impl DistributionPage {
     }
 }
 
+/// Returns the label of a mark on a logarithmic axis, as a plain number or a power of ten.
+fn log_number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    let value = 10f64.powf(mark.value);
+    match log_text(mark, range).is_empty() {
+        true => String::new(),
+        false if (1e-3..1e4).contains(&value) => format::significant(value, 1),
+        false => format!("{value:.0e}"),
+    }
+}
+
 /// Returns the usual name of the law's scale radius.
 fn symbol(law: DensityLaw) -> &'static str {
     match law {
@@ -159,7 +184,7 @@ fn density_unit(unit: &Units) -> (f64, String) {
 }
 
 /// Shows the histogram of the speeds beside Maxwell's distribution.
-fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, unit: Option<&Unit>) {
+fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, (unit, height): (Option<&Unit>, f32)) {
     let size = unit.map_or(1.0, |unit| unit.size);
     ui.horizontal(|ui| {
         let law = format!(
@@ -185,7 +210,7 @@ fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, unit: Option<&Unit>) 
     let colours = theme::of(ui);
     let x_axis = hints(ui, Axis::X, units::labelled("speed", unit)).formatter(number);
     let y_axis = hints(ui, Axis::Y, "share per speed").formatter(number).min_thickness(SPEED_WIDTH);
-    plain_plot("speeds")
+    plain_plot("speeds", height)
         .x_grid_spacer(|input| marks(input.bounds))
         .y_grid_spacer(|input| marks(input.bounds))
         .custom_x_axes(vec![x_axis])
@@ -198,9 +223,9 @@ fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, unit: Option<&Unit>) 
 }
 
 /// Returns a plot without zoom and pointer.
-fn plain_plot(key: &'static str) -> Plot<'static> {
+fn plain_plot(key: &'static str, height: f32) -> Plot<'static> {
     Plot::new(key)
-        .height(HEIGHT)
+        .height(height)
         .sense(Sense::hover())
         .show_x(false)
         .show_y(false)

@@ -16,7 +16,12 @@ use crate::base::{Unit, format, units};
 use crate::session::Stats;
 
 const COLUMNS: usize = 2;
-const HEIGHT: f32 = 110.0;
+/// Smallest and largest height of a plot, in points. In a low window, plots are lower.
+const HEIGHTS: [f32; 2] = [56.0, 110.0];
+/// Height of the title of a plot and of its x axis, in points.
+const TITLE: f32 = 34.0;
+/// Height of what the window shows beside the plots, in points.
+const AROUND: f32 = 170.0;
 /// Relative change in a plot's zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
 /// Spacing of grid lines, in points, at which they reach full brightness; closer grid lines are fainter.
@@ -172,7 +177,10 @@ fn grid(ui: &mut egui::Ui, lines: &Lines, (conserves, resets): (bool, bool)) {
     let keeps_place = |it: &Quantity| conserves && has_data && it.key == "energy_drift";
     let shown: Vec<Curve> = all.filter(|(it, points)| points.len() > 1 || keeps_place(it)).collect();
     let shown: Vec<&[Curve]> = shown.chunk_by(|_, (it, _)| it.joins).collect();
-    let cell = vec2((ui.available_width() - ui.spacing().item_spacing.x) / COLUMNS as f32, HEIGHT);
+    let rows = shown.len().div_ceil(COLUMNS).max(1) as f32;
+    let height = (ui.ctx().available_rect().height() - AROUND) / rows - TITLE;
+    let width = (ui.available_width() - ui.spacing().item_spacing.x) / COLUMNS as f32;
+    let cell = vec2(width, height.clamp(HEIGHTS[0], HEIGHTS[1]));
     for row in shown.chunks(COLUMNS) {
         ui.horizontal_top(|ui| {
             row.iter().for_each(|curves| match curves {
