@@ -161,9 +161,9 @@ fn the_wheel_zooms_and_all_can_be_shown_again() {
 /// Returns bodies of a cluster at rest in a spiral of directions, whose density falls outwards, with random-like speeds.
 fn cluster() -> Bodies {
     let mut bodies = Bodies::default();
-    for nth in 0..4000u16 {
-        let (share, turn) = ((f32::from(nth) + 0.5) / 4000.0, f32::from(nth) * 2.4);
-        let (z, r) = (2.0 * share - 1.0, (f32::from(nth.wrapping_mul(7919) % 4000) + 0.5) / 4000.0);
+    for nth in 0..4000u32 {
+        let (share, turn) = ((nth as f32 + 0.5) / 4000.0, nth as f32 * 2.4);
+        let (z, r) = (2.0 * share - 1.0, ((nth * 7919 % 4000) as f32 + 0.5) / 4000.0);
         let rho = (1.0 - z * z).sqrt();
         let speed = 0.5 + r;
         let direction = [rho * turn.cos(), rho * turn.sin(), z];
@@ -178,7 +178,7 @@ fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
     press(&mut window, Key::P);
     let asks = |window: &mut Window| window.state_mut().ui().plots.shows_distributions();
     assert!(!asks(&mut window));
-    click(&mut window, Role::Button, "Distributions");
+    click(&mut window, Role::RadioButton, "Page: Distributions");
     assert!(asks(&mut window) && window.query_by_label("Computing…").is_some());
     click(&mut window, Role::Button, "Save CSV");
     assert!(window.state().actions.is_empty(), "there is nothing to save yet");
@@ -195,7 +195,7 @@ fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
     for part in ["Maxwell in 3 dimensions, rms 1.04", "Step 77, time 0.5000"] {
         assert!(window.query_by_label_contains(part).is_some(), "{part}");
     }
-    click(&mut window, Role::Button, "NFW");
+    click(&mut window, Role::RadioButton, "Density law: NFW");
     assert!(window.query_by_label_contains("NFW: scale radius").is_some());
     assert!(window.query_by_label_contains("of the scene").is_none(), "the scene has another law");
 
@@ -224,11 +224,11 @@ fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
 fn the_page_of_distributions_says_what_a_mode_lacks() {
     let mut window = open(MODES[2]);
     press(&mut window, Key::P);
-    click(&mut window, Role::Button, "Distributions");
+    click(&mut window, Role::RadioButton, "Page: Distributions");
     assert!(window.query_by_label_contains("fluid has no bodies").is_some());
     let mut window = open(MODES[0]);
     press(&mut window, Key::P);
-    click(&mut window, Role::Button, "Distributions");
+    click(&mut window, Role::RadioButton, "Page: Distributions");
     let none = Distributions::of(&Bodies::default(), MODES[0].distributions, Default::default(), (0, 0.0));
     window.state_mut().stats.distributions = Some(Arc::new(none));
     window.run_steps(3);
