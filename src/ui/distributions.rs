@@ -51,13 +51,13 @@ impl DistributionPage {
             match (wanted, &distributions.density, &distributions.speeds) {
                 (Distribution::Density, Some(profile), _) => self.density(ui, profile, (unit, height), out),
                 (Distribution::Density, None, _) => {
-                    missing(ui, "There are too few bodies for a density profile.")
+                    missing(ui, "There are too few bodies for a density profile.");
                 }
                 (Distribution::Speeds, _, Some(speeds)) => {
-                    show_speeds(ui, speeds, (unit.speed().as_ref(), height))
+                    show_speeds(ui, speeds, (unit.speed().as_ref(), height));
                 }
                 (Distribution::Speeds, _, None) => {
-                    missing(ui, "The bodies do not move relative to each other.")
+                    missing(ui, "The bodies do not move relative to each other.");
                 }
             }
         }
