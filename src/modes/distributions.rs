@@ -91,7 +91,7 @@ impl Distributions {
 pub struct DensityProfile {
     /// Position of the densest point.
     pub centre: [f64; 3],
-    /// Spherical shells from the centre outwards, each with at least [`LEAST_BODIES`] bodies. Fewer bodies further out are
+    /// Spherical shells from the centre outwards, each with at least 16 bodies. Fewer bodies further out are
     /// left out.
     pub shells: Vec<Bin>,
     /// The density law of each kind, in the order of [`DensityLaw::OPTIONS`], and whether its scales are those of the scene;
@@ -192,7 +192,7 @@ pub struct SpeedHistogram {
     pub dimensions: u32,
     /// Root of the mean square speed.
     pub rms: f64,
-    /// Ranges of speed from 0 to [`FASTEST`] times `rms`. The values times the widths add up to 1 with the faster bodies.
+    /// Ranges of speed from 0 to 3 times `rms`. The values times the widths add up to 1 with the faster bodies.
     pub bins: Vec<Bin>,
     /// Share of the bodies that are faster than the last bin.
     pub beyond: f64,
