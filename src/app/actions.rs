@@ -331,8 +331,9 @@ impl Viewer {
     }
 
     fn save_plots(&mut self) {
-        let name = format!("gravitile-{}-plots", self.sim.shown.mode);
-        match save(&self.exports, (&name, "csv"), |file| self.ui.plots.history.write_csv(file)) {
+        let (plots, shown) = (&self.ui.plots, &self.sim.shown);
+        let name = format!("gravitile-{}-{}", shown.mode, plots.file_name());
+        match save(&self.exports, (&name, "csv"), |file| plots.write_csv(shown, file)) {
             Ok(path) => self.ui.plots.saved = Some(path),
             Err(error) => self.ui.alerts.failed("Could not save the plots", &error),
         }

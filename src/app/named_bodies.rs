@@ -90,17 +90,13 @@ impl NamedBodies {
         selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
     }
 
-    /// Returns the orbits as lines on the screen, each with its colour. The parts of an orbit in front of and behind the eye
-    /// are separate lines.
+    /// Returns the orbits as lines on the screen, each with its colour.
     fn orbits(&self, camera: &Camera, points: &Points) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
-        let project = camera.projector();
         let mut lines = Vec::new();
         for Orbit { focus, line, colour } in &self.orbits {
             let Some(&[x, y, z, _]) = points.positions.get(*focus) else { continue };
-            let shown: Vec<_> =
-                line.iter().map(|at| project(Vec3::new(x, y, z) + *at).map(|(at, _)| at)).collect();
-            let parts = shown.split(Option::is_none).filter(|part| part.len() > 1);
-            lines.extend(parts.map(|part| (*colour, part.iter().copied().flatten().collect())));
+            let parts = camera.project_line(line.iter().map(|at| Vec3::new(x, y, z) + *at));
+            lines.extend(parts.into_iter().map(|part| (*colour, part)));
         }
         lines
     }

@@ -17,10 +17,8 @@ pub(super) struct Simulation {
     pub failure: Option<Error>,
     /// Whether the simulation is opening a snapshot that will replace the displayed bodies.
     pub is_resuming: bool,
-    /// Whether the plots are shown. If so, the simulation measures energy more often.
-    is_watched: bool,
-    /// What the Lens window shows. The simulation measures it.
-    lens: Watched,
+    /// What the window shows. The simulation measures it.
+    watched: Watched,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
     /// Image of the bodies' light that the simulation adds to its frames, if any.
@@ -37,8 +35,7 @@ impl Simulation {
             shown,
             failure,
             is_resuming: false,
-            is_watched: false,
-            lens: Watched::default(),
+            watched: Watched::default(),
             cells: None,
             light: None,
         }
@@ -64,16 +61,9 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the simulation whether the plots are shown, if this has changed.
-    pub(super) fn watch(&mut self, plots: bool) {
-        if std::mem::replace(&mut self.is_watched, plots) != plots {
-            self.send(Command::WatchEnergy(plots));
-        }
-    }
-
-    /// Tells the simulation what the Lens window shows, if this has changed.
-    pub(super) fn watch_for_lens(&mut self, watched: Watched) {
-        if std::mem::replace(&mut self.lens, watched) != watched {
+    /// Tells the simulation what the window shows, if this has changed.
+    pub(super) fn watch(&mut self, watched: Watched) {
+        if std::mem::replace(&mut self.watched, watched) != watched {
             self.send(Command::Watch(watched));
         }
     }

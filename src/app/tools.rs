@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use super::input::{DragTool, Gesture, Mouse};
 use super::named_bodies::NamedBodies;
-use crate::base::{Attractor, GravitySample, Launch, Points, edit};
+use crate::base::{Attractor, GravitySample, Launch, Orbit, Points, SelectedBody, edit};
 use crate::engine::Config;
 use crate::session::Stats;
 use crate::ui::{Captions, Markers, Tool, ToolSettings};
@@ -164,12 +164,14 @@ impl Tools {
         }
     }
 
-    /// Returns the markers to draw for the tools; `selected` is the position of the selected body.
-    pub(super) fn markers(&self, camera: &Camera, selected: Option<Vec3>) -> Markers {
+    /// Returns the markers to draw for the tools and for the selected body.
+    pub(super) fn markers(&self, camera: &Camera, selected: Option<&SelectedBody>) -> Markers {
         let shown = |place: Vec3| camera.project(place).map(|(at, _)| at);
+        let orbit = selected.and_then(|body| body.orbit);
         let path = self.aim.iter().flat_map(|aim| &aim.path).map_while(|place| shown(place.as_vec3()));
         Markers {
-            selected: selected.and_then(shown),
+            selected: selected.and_then(|body| shown(body.position.into())),
+            orbit: camera.project_line(orbit.iter().flat_map(Orbit::ellipse).map(|at| at.as_vec3())),
             captions: Captions::default(),
             aim: self.aim.as_ref().and_then(|aim| Some([shown(aim.from)?, shown(aim.to)?])),
             path: path.collect(),

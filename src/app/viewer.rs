@@ -202,8 +202,7 @@ impl Viewer {
         if before.0.mode.info() != self.sim.config.mode.info() {
             self.cancel_gesture();
         }
-        self.sim.watch(self.ui.plots.is_open);
-        self.sim.watch_for_lens(self.ui.lens.watched());
+        self.sim.watch(self.ui.watched());
         self.sim.show_cells(self.screen.look.cells_for(None).map(|request| request.depth));
         Ok(Some(output))
     }
@@ -212,7 +211,7 @@ impl Viewer {
     fn show_panel(&mut self, events: Vec<egui::Event>) -> Option<Output> {
         let camera = &self.viewpoint.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
-        let mut markers = self.tools.markers(camera, self.selected_position());
+        let mut markers = self.tools.markers(camera, self.sim.shown.selected.as_ref());
         let Frame { points, stats, .. } = self.sim.session.shown();
         let view = (camera, self.screen.window.aspect());
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);

@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use crate::base::orbit::Orbit;
+
 /// An edit that the user makes to the bodies. Each body is identified by its index in the list of bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Edit {
@@ -104,6 +106,8 @@ pub struct SelectedBody {
     pub heaviest: Option<(usize, f64)>,
     /// Energy ½ m v² + m Φ of the body, where Φ is the gravitational potential at its position.
     pub energy: f64,
+    /// Osculating orbit of the body; `None` if nothing attracts it, or if the mode has no attraction.
+    pub orbit: Option<Orbit>,
 }
 
 /// Gravitational acceleration and potential at a position.

@@ -12,6 +12,7 @@ pub mod format;
 pub mod light;
 pub mod look;
 pub mod memory;
+pub mod orbit;
 pub mod params;
 pub mod partial;
 pub mod state;
@@ -30,6 +31,7 @@ pub use self::flow::{
 pub use self::light::{LightImage, LightRequest, Sprites};
 pub use self::look::{Look, Palette, SceneCamera};
 pub use self::memory::Memory;
+pub use self::orbit::{Orbit, OrbitCentre};
 pub use self::params::{
     ChangeEffect, Choice, Info, Opt, ParamValue, ParamValues, Params, Scale, SetError, Visitor,
 };

@@ -3,7 +3,7 @@
 use super::build::max_bodies;
 use super::core::Engine;
 use super::states::SceneState;
-use crate::base::{Attractor, Edit, EditKind, Result, SelectedBody, Stroke, invalid};
+use crate::base::{Attractor, Edit, EditKind, Result, Stroke, invalid};
 
 /// Maximum number of edits that can be undone.
 const MOST_UNDOS: usize = 32;
@@ -117,35 +117,6 @@ impl Engine {
         (self.changed_since_checkpoint, self.baseline) = (true, None);
         self.changes += 1;
         Ok(())
-    }
-
-    /// Returns the mass, position and velocity of a body after the last complete burst, or `None` if the index is
-    /// invalid. [`Engine::complete_selected`] fills in the other fields. Blocks until the device has finished.
-    pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
-        if body >= self.size() {
-            return Ok(None);
-        }
-        let rows = self.retry(|simulation| simulation.body(body))?;
-        Ok(rows.map(|[[x, y, z, mass], [vx, vy, vz, _]]| {
-            let (position, velocity) = ([x, y, z], [vx, vy, vz]);
-            SelectedBody { body, mass, position, velocity, ..SelectedBody::default() }
-        }))
-    }
-
-    /// Fills in the acceleration and the energy of `body`, and the distance of the heaviest other body, computed from the
-    /// positions of all bodies.
-    pub fn complete_selected(&self, body: SelectedBody, positions: &[[f32; 4]]) -> SelectedBody {
-        let at = glam::Vec3::from(body.position).as_dvec3();
-        let field = self.config.mode.field(at, positions, Some(body.body)).unwrap_or_default();
-        let speed2 = glam::Vec3::from(body.velocity).as_dvec3().length_squared();
-        let energy = f64::from(body.mass) * (0.5 * speed2 + field.potential);
-        let others = positions.iter().enumerate().filter(|(other, x)| *other != body.body && x[3] > 0.0);
-        let heaviest = others.max_by(|(_, a), (_, b)| a[3].total_cmp(&b[3]));
-        // Among bodies of similar mass, the heaviest one says nothing about the place of the others.
-        let heaviest = heaviest.filter(|(_, x)| x[3] > 2.0 * body.mass);
-        let distance = |x: &[f32; 4]| glam::Vec3::new(x[0], x[1], x[2]).as_dvec3().distance(at);
-        let heaviest = heaviest.map(|(other, x)| (other, distance(x)));
-        SelectedBody { acceleration: field.acceleration.into(), heaviest, energy, ..body }
     }
 
     /// Replaces the state of the current mode with `next`. If a device fails, retries with the remaining devices.

@@ -21,6 +21,7 @@ mod profile;
 mod ranks;
 mod recovery;
 mod resume;
+mod selected;
 pub mod snapshot;
 mod states;
 pub mod tuned;

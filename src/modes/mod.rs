@@ -8,6 +8,7 @@ pub(crate) mod carried;
 pub mod checks;
 mod counts;
 mod diagnostics;
+pub mod distributions;
 mod edits;
 mod fleet;
 pub mod fluid;
@@ -35,7 +36,7 @@ pub use self::diagnostics::{Diagnostics, Reading, Remedy};
 pub use self::fleet::orders::{Blueprint, Link, Order, Parcel, bits, pack, set_bits, unpack, words};
 pub use self::limit::{Busy, Limit, Pair};
 pub use self::mode::{
-    CarriedList, Carries, ColourScale, Extra, Mode, ModeInfo, ScaleUnit, Simulation, Start,
+    Attraction, CarriedList, Carries, ColourScale, Extra, Mode, ModeInfo, ScaleUnit, Simulation, Start,
 };
 pub use self::sharing::{DeviceRecipe, Member, Sharing, Team};
 pub use self::variant::{Knob, MAX_KNOBS, Recipe, Together, Variant};

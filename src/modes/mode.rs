@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
+use super::distributions::Distribution;
 use super::kernels::sources;
 use super::{
     Counts, DeviceRecipe, Diagnostics, Limit, Order, Recipe, Remedy, Series, Sharing, Team, Variant, Work,
@@ -41,6 +42,8 @@ pub struct ModeInfo {
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// Quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
+    /// Distributions of the bodies that the Plots window shows.
+    pub distributions: &'static [Distribution],
     /// Change of a parameter that makes an unstable simulation more stable, for example after a blow-up.
     pub stabilizer: Remedy,
     /// Descriptions of the additional lists in the mode's snapshots, which [`Simulation::extra`] returns.
@@ -214,6 +217,23 @@ impl ColourScale {
     }
 }
 
+/// What attracts the bodies of a mode, around which they may orbit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Attraction {
+    /// Nothing that a body could orbit.
+    Nothing,
+    /// A planet that rests at the origin.
+    Planet {
+        /// Gravitational constant times the mass of the planet.
+        gm: f64,
+    },
+    /// All other bodies.
+    Bodies {
+        /// Gravitational constant.
+        g: f64,
+    },
+}
+
 /// A simulation mode with its parameters. Each method that takes a state fails if the mode cannot simulate the state.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Mode: Params + Any + Send + Sync {
@@ -327,6 +347,11 @@ pub trait Mode: Params + Any + Send + Sync {
     /// `(x, y, z, m)` in `others`, except the body with the index `except`. Returns `None` for modes without gravity.
     fn field(&self, _at: glam::DVec3, _others: &[[f32; 4]], _except: Option<usize>) -> Option<GravitySample> {
         None
+    }
+
+    /// Returns what attracts the bodies, around which they may orbit.
+    fn attraction(&self) -> Attraction {
+        Attraction::Nothing
     }
 
     /// Returns whether the total energy should be constant with the current parameters.

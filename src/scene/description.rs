@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::density::DensityModel;
 use super::generator::{Arguments, Generator, Setup};
 use super::orbits::Orbits;
 use super::{fluid, gravity};
@@ -119,6 +120,14 @@ impl Scene {
     /// Returns whether the scene depends on the seed of the random numbers.
     pub fn is_random(&self) -> bool {
         matches!(self.origin, Origin::Made(..))
+    }
+
+    /// Returns the density law with which the density of the scene's bodies is compared.
+    pub fn density(&self) -> DensityModel {
+        match &self.origin {
+            Origin::Made(generator, _) => generator.density.unwrap_or_default(),
+            Origin::Bodies(_) | Origin::Orbits(_) | Origin::Walls(_) => DensityModel::default(),
+        }
     }
 
     /// Creates the initial state of the scene: its bodies, or its fluid at rest.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::density::DensityModel;
 use super::lines::quoted;
 use crate::base::{ParamValues, Result, State, invalid};
 
@@ -24,6 +25,8 @@ pub struct Generator {
     pub name: &'static str,
     /// Arguments of the generator that a scene file may set.
     pub arguments: &'static [Argument],
+    /// What is known about the density of the bodies; `None` for nothing.
+    pub density: Option<DensityModel>,
     /// Function that makes the initial state of a scene.
     pub make: fn(&Setup, &Arguments) -> State,
 }

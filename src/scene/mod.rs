@@ -6,6 +6,7 @@
 mod asteroids;
 mod built_in;
 pub mod csv;
+pub mod density;
 mod description;
 pub mod file;
 pub mod fluid;

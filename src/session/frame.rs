@@ -7,6 +7,7 @@ use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
 use crate::compute::{ProgramSource, Roofline};
 use crate::engine::{Config, Profile};
 use crate::modes::accuracy::SampleErrors;
+use crate::modes::distributions::Distributions;
 use crate::modes::{Counts, Diagnostics, Sharing};
 
 /// The points to draw for one picture, and statistics for the panel.
@@ -109,6 +110,9 @@ pub struct Stats {
     pub series: Vec<[f64; 2]>,
     /// Peak rates of the first device, as far as they have been measured.
     pub peaks: Roofline,
+    /// Latest distributions of the bodies; `None` unless they are being computed.
+    #[serde(skip)]
+    pub distributions: Option<Arc<Distributions>>,
     /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
     #[serde(skip)]
     pub profiles: Arc<[Profile]>,

@@ -47,9 +47,7 @@ pub enum Command {
     StartStudy(Study),
     /// End the running study of kernel settings.
     StopStudy,
-    /// Measure energy and momentum more often (`true`) while their plot is visible, or less often (`false`).
-    WatchEnergy(bool),
-    /// Measure what the Lens window shows, and nothing else for it.
+    /// Measure what the window shows.
     Watch(Watched),
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
@@ -71,12 +69,16 @@ pub enum Command {
     Quit(Option<String>),
 }
 
-/// What the Lens window shows of the device.
+/// What the window shows of all that takes time to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Watched {
-    /// Whether it shows how the time of a step divides among the kernels.
+    /// Whether energy and momentum are plotted, and so measured more often.
+    pub energy: bool,
+    /// Whether the distributions of the bodies are plotted.
+    pub distributions: bool,
+    /// Whether the times of the kernels of a step are shown.
     pub kernels: bool,
-    /// Whether it shows all peak rates.
+    /// Whether all peak rates of the device are shown.
     pub peaks: bool,
 }
 
@@ -98,7 +100,7 @@ impl Command {
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::Watch(_) => false,
+            C::StartStudy(_) | C::StopStudy | C::Watch(_) => false,
             C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
@@ -120,7 +122,6 @@ impl Command {
             self,
             Self::FrameTaken
                 | Self::SetFrameInterval { .. }
-                | Self::WatchEnergy(_)
                 | Self::Watch(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)

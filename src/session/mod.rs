@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod autosave;
+mod distributions;
 mod frame;
 mod handle;
 mod history;

@@ -29,8 +29,10 @@ impl Profiler {
 
     /// Switches the recordings on or off.
     pub(super) fn switch(&mut self, is_on: bool) {
-        (self.is_on, self.next) = (is_on, Instant::now());
-        self.profiles = Arc::default();
+        if is_on != self.is_on {
+            (self.is_on, self.next) = (is_on, Instant::now());
+            self.profiles = Arc::default();
+        }
     }
 
     /// Begins a recording of the next burst, which has `steps` steps, if one is due.

@@ -180,7 +180,7 @@ impl Ui {
             Action::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &name()),
             Action::SaveScene => self.files.ask(Purpose::SaveScene, &name()),
             Action::EditKernels => self.files.ask(Purpose::EditKernels, ""),
-            Action::SavePlots => return (!self.plots.history.is_empty()).then_some(action),
+            Action::SavePlots => return self.plots.has_data(model.stats).then_some(action),
             Action::RecordFilm if is_filming => return Some(Action::FinishFilm),
             Action::ContinuePrevious | Action::DeclinePrevious => {
                 self.alerts.toasts.offer = None;

@@ -8,8 +8,10 @@ use super::numbers::live_number;
 use super::theme;
 use super::widgets::{button, shortcut_button, small};
 use crate::base::{
-    BodyNames, Edit, FINITE_LIMIT, MOST_BOXES, SelectedBody, Unit, Units, WalkCounts, format, units,
+    BodyNames, Edit, FINITE_LIMIT, MOST_BOXES, OrbitCentre, SelectedBody, Unit, Units, WalkCounts, format,
+    units,
 };
+use crate::modes::Attraction;
 
 /// Shows the selected body's properties in a card, if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
@@ -26,10 +28,13 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
         ui.add_space(4.0);
         // A separate id per body, so that text typed for one body does not appear for another body.
         ui.push_id(selected.body, |ui| {
-            egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+            egui::Grid::new("body").num_columns(2).min_row_height(0.0).spacing([16.0, 4.0]).show(ui, |ui| {
                 let units = &model.stats.config.start.units;
                 editable(ui, &selected, units, out);
                 derived(ui, &selected, (units, &model.stats.names));
+                if model.stats.config.mode.attraction() != Attraction::Nothing {
+                    orbit(ui, &selected, (units, &model.stats.names));
+                }
                 if let Some(walk) = model.stats.cells.and_then(|counts| counts.walk) {
                     walked(ui, &walk);
                 }
@@ -71,17 +76,12 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, units: &Units, out: &mut
 
 /// Shows the read-only properties of the selected body: speed, position, acceleration and energy.
 fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &BodyNames)) {
-    let mut row = |label: &str, value: String, help: &str| {
-        ui.label(label).on_hover_text(help);
-        ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
-        ui.end_row();
-    };
+    let mut row = |label: &str, value: String, help: &str| row(ui, label, value, help);
     let length = |v: [f64; 3]| glam::DVec3::from(v).length();
     let speed = units::quantity(length(selected.velocity.map(f64::from)), units.speed().as_ref(), 4);
     row("Speed", speed, "Magnitude of the velocity, |v|");
     if let Some((body, distance)) = selected.heaviest {
-        let from =
-            names.get(body).map_or_else(|| format!("body {}", format::count(body as u64)), str::to_owned);
+        let from = name_of(body, names);
         let distance = units::quantity(distance, units.length.as_ref(), 4);
         row(&format!("Distance from {from}"), distance, "Distance from the heaviest other body");
     }
@@ -92,6 +92,64 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, 
     row("Acceleration", format::significant(length(selected.acceleration), 4), help);
     let help = "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity";
     row("Energy", format::significant(selected.energy, 4), help);
+}
+
+/// Shows what the selected body orbits, and the elements of its orbit.
+fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &BodyNames)) {
+    let mut row = |label: &str, value: String, help: &str| row(ui, label, value, help);
+    let Some(orbit) = selected.orbit else {
+        return row("Orbit", "–".to_owned(), "No mass is near enough to hold this body on an orbit");
+    };
+    let around = match orbit.centre {
+        OrbitCentre::Planet => "the planet".to_owned(),
+        OrbitCentre::Body(body) => name_of(body, names),
+        OrbitCentre::Rest => "the other bodies".to_owned(),
+    };
+    let what = match orbit.centre {
+        OrbitCentre::Planet => "Kepler orbit around the planet",
+        OrbitCentre::Body(_) => {
+            "Kepler orbit around the body that has most of the mass, as if no other body attracted"
+        }
+        OrbitCentre::Rest => {
+            "Kepler orbit around the centre of mass of all other bodies, with the mass of those that are nearer to it than this body"
+        }
+    };
+    let help = format!("{what}, with the present position and velocity. The picture shows its ellipse");
+    row("Orbit around", around, &help);
+    let length = |value: f64| units::quantity(value, units.length.as_ref(), 4);
+    match (orbit.period, orbit.apocentre) {
+        (Some(period), Some(apocentre)) => {
+            row("Period", units::quantity(period, units.time.as_ref(), 4), "Time of one revolution");
+            let help = "Half the length of the ellipse";
+            row("Semi-major axis", length(orbit.semi_major_axis), help);
+            row("Apocentre", length(apocentre), "Largest distance on the orbit");
+        }
+        _ => row(
+            "Bound",
+            "no: it leaves".to_owned(),
+            "The body is faster than the escape speed: its path is no ellipse",
+        ),
+    }
+    row("Pericentre", length(orbit.pericentre), "Smallest distance on the orbit");
+    let help = "0 for a circle, below 1 for an ellipse, above 1 for a hyperbola";
+    row("Eccentricity", format::significant(orbit.eccentricity, 4), help);
+    let inclination = orbit.inclination.map_or("–".to_owned(), |angle| format!("{angle:.2}°"));
+    row(
+        "Inclination",
+        inclination,
+        "Angle between the orbit and the plane z = 0; above 90° the body moves clockwise",
+    );
+}
+
+fn row(ui: &mut egui::Ui, label: &str, value: String, help: &str) {
+    ui.label(label).on_hover_text(help);
+    ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
+    ui.end_row();
+}
+
+/// Returns the name of a body, or its number if it has no name.
+fn name_of(body: usize, names: &BodyNames) -> String {
+    names.get(body).map_or_else(|| format!("body {}", format::count(body as u64)), str::to_owned)
 }
 
 /// Shows the counts of the tree walk that computes the selected body's acceleration, in the colours of the cells.

@@ -19,6 +19,8 @@ pub(super) struct Quantity {
     /// Column header in CSV files.
     pub key: &'static str,
     pub label: &'static str,
+    /// Whether the plot of the quantity before this one shows both.
+    pub joins: bool,
     pub help: &'static str,
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
@@ -30,49 +32,70 @@ pub(super) const MOMENTUM_HELP: &str = "Total momentum as a share of its maximum
 
 /// Number of entries at the start of [`QUANTITIES`] that come from [`Stats::diagnostics`]. These quantities are not
 /// measured in every frame.
-const DIAGNOSTICS: usize = 5;
+const DIAGNOSTICS: usize = 7;
 
 /// All plotted quantities, in the order of the plots.
-pub(super) static QUANTITIES: [Quantity; 7] = [
+pub(super) static QUANTITIES: [Quantity; 9] = [
     Quantity {
         key: "energy_drift",
         label: "Energy drift",
+        joins: false,
         help: ENERGY_HELP,
         value: |stats, _| stats.energy_drift,
     },
     Quantity {
+        key: "kinetic_energy",
+        label: "Kinetic energy",
+        joins: false,
+        help: "Sum of ½ m v² over all bodies, in scene units",
+        value: |stats, _| Some(with_momentum(stats)?.kinetic),
+    },
+    Quantity {
+        key: "potential_energy",
+        label: "Potential energy",
+        joins: true,
+        help: "Potential energy of all pairs of bodies, or of bodies in the field of a planet, in scene units",
+        value: |stats, _| Some(with_momentum(stats)?.potential).filter(|potential| *potential != 0.0),
+    },
+    Quantity {
         key: "virial_ratio",
         label: "2T / |V|",
+        joins: false,
         help: "Virial ratio: twice the kinetic energy divided by the potential energy; 1 in equilibrium",
         value: |stats, _| reading(stats, "virial_ratio"),
     },
     Quantity {
         key: "momentum",
         label: "Momentum",
+        joins: false,
         help: MOMENTUM_HELP,
         value: |stats, _| momentum_share(stats),
     },
     Quantity {
         key: "angular_momentum",
         label: "Angular momentum",
+        joins: false,
         help: "Total angular momentum about the origin, |Σ m·x×v|, in scene units",
         value: |stats, _| Some(DVec3::from(with_momentum(stats)?.angular_momentum).length()),
     },
     Quantity {
         key: "reynolds",
         label: "Reynolds number",
+        joins: false,
         help: "Mean speed × length of the scene / viscosity",
         value: |stats, _| reading(stats, "reynolds"),
     },
     Quantity {
         key: "steps_per_second",
         label: "Steps per second",
+        joins: false,
         help: "Simulation steps per second of real time",
         value: |stats, _| (stats.steps_per_second > 0.0).then_some(stats.steps_per_second),
     },
     Quantity {
         key: "frame_ms",
         label: "Frame time, ms",
+        joins: false,
         help: "Time to prepare and draw a frame in the window",
         value: |_, window| (window.frame_ms > 0.0).then_some(window.frame_ms),
     },
@@ -214,7 +237,7 @@ mod tests {
         for step in 0..20_000 {
             history.update(step as f64 * 0.2, &at(step), &WindowStats::default());
         }
-        let points = history.points(5);
+        let points = history.points(7);
         assert!((500..MOST).contains(&points.len()), "{}", points.len());
         assert!(points[0][0] < 20.0 && points[points.len() - 1][0] > 9_900.0);
         assert!(points.iter().all(|[time, rate]| *rate == 100.0 + time / 0.5));
@@ -238,6 +261,7 @@ mod tests {
         let mut history = History::default();
         let sums = |kinetic| Diagnostics {
             kinetic,
+            potential: -3.0,
             momentum: [3.0, 4.0, 0.0],
             momentum_scale: 10.0,
             angular_momentum: [0.0, 0.0, -2.0],
@@ -248,15 +272,15 @@ mod tests {
             history.update(step as f64, &stats, &WindowStats { frame_ms: 4.0, ..WindowStats::default() });
         }
         assert_eq!(history.points(0), [[0.5, 0.25], [1.5, 0.25]]);
-        assert_eq!(history.points(2)[0], [0.5, 0.5]);
-        assert_eq!(history.points(3)[0], [0.5, 2.0]);
+        assert_eq!(history.points(4)[0], [0.5, 0.5]);
+        assert_eq!(history.points(5)[0], [0.5, 2.0]);
         let mut file = Vec::new();
         history.write_csv(&mut file).unwrap();
         let text = String::from_utf8(file).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0].split(',').count(), 3 + QUANTITIES.len());
-        assert_eq!(lines[1], "0.000,1,0.5,0.25,,0.5,2,,101,4");
-        assert_eq!(lines[2], "1.000,2,1,,,,,,102,4");
+        assert_eq!(lines[1], "0.000,1,0.5,0.25,1,-3,,0.5,2,,101,4");
+        assert_eq!(lines[2], "1.000,2,1,,,,,,,,102,4");
         assert_eq!(lines.len(), 4);
     }
 }

@@ -24,6 +24,7 @@ use super::plots::Plots;
 use super::undo::UndoHistory;
 use super::{body_card, help, jump, overlay, panel, scale_bar, theme, tools};
 use crate::base::Look;
+use crate::session::Watched;
 
 /// Result of showing one frame of the user interface.
 #[derive(Debug)]
@@ -96,6 +97,15 @@ impl Ui {
             options.zoom_with_keyboard = false;
         });
         Self { panel: true, ..Self::default() }
+    }
+
+    /// Returns what the simulation must measure for the windows that are shown.
+    pub fn watched(&self) -> Watched {
+        Watched {
+            energy: self.plots.is_open,
+            distributions: self.plots.shows_distributions(),
+            ..self.lens.watched()
+        }
     }
 
     /// Shows one frame of the user interface, and handles the keyboard shortcuts.
@@ -210,7 +220,7 @@ impl Ui {
         chart_window::show(ctx, &mut self.measurement, out);
         self.lens.show(ctx, model, self.kernels.as_deref(), out);
         self.course.take_if(|course| !course.show(ctx, model, out));
-        let hidden = self.plots.show(ctx, &model.stats.config, out);
+        let hidden = self.plots.show(ctx, model.stats, out);
         help::show(ctx, &mut self.help);
         self.export.show_progress(ctx, out);
         self.alerts.toasts.show(ctx, out);

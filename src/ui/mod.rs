@@ -11,6 +11,7 @@ mod chart_file;
 mod chart_window;
 mod command_palette;
 mod dialogs;
+mod distributions;
 mod error_chart;
 mod event_groups;
 mod export;

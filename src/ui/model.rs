@@ -95,6 +95,8 @@ impl ToolSettings {
 pub struct Markers {
     /// Position of the selected body, if it is in view.
     pub selected: Option<[f32; 2]>,
+    /// Lines along the osculating orbit of the selected body; empty if there is none.
+    pub orbit: Vec<Vec<[f32; 2]>>,
     /// Names and orbits of bodies.
     pub captions: Captions,
     /// Start and end of the launch arrow while the user aims.

@@ -16,6 +16,9 @@ const PADDING: f32 = 6.0;
 /// Minimum distance from the toolbar to the edges of the picture, in points.
 const MARGIN: f32 = 10.0;
 
+/// Opacity of the osculating orbit of the selected body.
+const ORBIT: f32 = 0.7;
+
 /// Shows the toolbar `below` points from the top of the picture, or under the `overlay` if the picture is narrow. Returns the
 /// toolbar's rectangle, or `None` if the toolbar is not shown.
 pub(super) fn show(
@@ -103,12 +106,16 @@ pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
 /// Draws the markers of the mouse tools, and turns the pointer into a crosshair while a tool is selected.
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
-    let Markers { selected, aim, path, attractor, .. } = model.markers;
+    let Markers { selected, orbit, aim, path, attractor, .. } = model.markers;
     let colours = theme::of_context(ctx);
     let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
     let place = |[x, y]: [f32; 2]| {
         pos2(picture.center().x + x * picture.height(), picture.center().y + y * picture.height())
     };
+    for line in orbit {
+        let stroke = Stroke::new(1.5_f32, colours.accent.gamma_multiply(ORBIT));
+        painter.line(line.iter().map(|at| place(*at)).collect(), stroke);
+    }
     if let Some(at) = selected {
         ring(&painter, place(*at), 10.0, colours.accent);
     }

@@ -62,6 +62,15 @@ impl Camera {
         }
     }
 
+    /// Projects the points along a line like [`Self::project`]. Parts of the line in front of the eye that are separated by a
+    /// part behind it are separate lines.
+    pub fn project_line(&self, line: impl Iterator<Item = Vec3>) -> Vec<Vec<[f32; 2]>> {
+        let project = self.projector();
+        let shown: Vec<_> = line.map(|at| project(at).map(|(at, _)| at)).collect();
+        let parts = shown.split(Option::is_none).filter(|part| part.len() > 1);
+        parts.map(|part| part.iter().copied().flatten().collect()).collect()
+    }
+
     /// Returns the point under the `cursor` in the plane through the target that is parallel to the screen.
     pub fn on_plane(&self, cursor: [f32; 2]) -> Vec3 {
         self.target + self.on_target_plane(cursor[0], cursor[1])

@@ -272,7 +272,7 @@ fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
     let (mut energy, mut force) = (0.0, glam::DVec3::ZERO);
     for body in 0..bodies.len() {
         let held = engine.body(body).unwrap().unwrap();
-        let held = engine.complete_selected(held, &bodies.positions);
+        let held = engine.complete_selected(held, &bodies.positions, None);
         assert_eq!(held.position, bodies.positions[body][..3]);
         assert_eq!(held.velocity, bodies.velocities[body][..3]);
         energy += held.energy;

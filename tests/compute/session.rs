@@ -9,6 +9,7 @@ use crate::support::{cpu, engine, gpu, gravity, mistaken, scene};
 use gravitile::base::bodies::Points;
 use gravitile::base::error::Error;
 use gravitile::base::flow::{Image, Stroke};
+use gravitile::base::orbit::OrbitCentre;
 use gravitile::base::params::{self, ChangeEffect};
 use gravitile::base::state::State;
 use gravitile::compute::Device;
@@ -595,10 +596,10 @@ fn measurements(watched: &mut Watched, count: usize) -> Duration {
 #[test]
 fn what_is_watched_is_measured_more_often() {
     let mut watched = Watched::new(small());
-    watched.session.send(Command::WatchEnergy(false));
+    watched.session.send(Command::Watch(Default::default()));
     let seldom = measurements(&mut watched, 2);
     assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
-    watched.session.send(Command::WatchEnergy(true));
+    watched.session.send(Command::Watch(gravitile::session::Watched { energy: true, ..Default::default() }));
     // Measurements may use only a share of the time, so on a busy machine many are delayed.
     let often: Vec<_> =
         (0..20).map(|_| measurements(&mut watched, 2)).take_while(|it| *it >= seldom).collect();
@@ -623,4 +624,62 @@ fn the_newest_frame_can_be_looked_at_without_taking_it() {
     let newest = watched.newest().stats.step;
     let (frame, is_new) = watched.session.frame();
     assert!(is_new && frame.stats.step == newest, "no other frame is made before this one is taken");
+}
+
+#[test]
+fn distributions_come_only_while_they_are_watched_and_also_in_a_pause() {
+    let mut watched = Watched::new(scene("plummer", Some(2000), &[]));
+    watched.frame_where(|frame| frame.stats.step > 20);
+    assert!(watched.frame().stats.distributions.is_none());
+    watched
+        .session
+        .send(Command::Watch(gravitile::session::Watched { distributions: true, ..Default::default() }));
+    let first = watched.frame_where(|frame| frame.stats.distributions.is_some()).stats.distributions.clone();
+    let first = first.unwrap();
+    let speeds = first.speeds.as_ref().unwrap();
+    assert_eq!(
+        speeds.bins.iter().map(|bin| bin.bodies).sum::<usize>() as f64,
+        2000.0 * (1.0 - speeds.beyond)
+    );
+    assert!(first.density.is_some() && first.step > 0);
+    let later = |frame: &Frame| frame.stats.distributions.as_ref().is_some_and(|it| it.step > first.step);
+    watched.frame_where(later);
+
+    watched.configure(&Config { running: false, ..scene("plummer", Some(2000), &[]) });
+    // The distributions follow the last step, although no frame is due in a pause.
+    watched.frame_where(|frame| {
+        let stats = &frame.stats;
+        !stats.running && stats.distributions.as_ref().is_some_and(|it| it.step == stats.step)
+    });
+    watched.session.send(Command::Watch(Default::default()));
+    watched.session.send(Command::Step);
+    watched.frame_where(|frame| frame.stats.distributions.is_none());
+}
+
+#[test]
+fn a_selected_body_tells_its_orbit() {
+    // The scene has two bodies on an orbit with the semi-major axis 1, the eccentricity 0.7 and the period 2π.
+    let two = scene("two-body", None, &[("eps", "0.00001"), ("dt", "0.002")]);
+    let mut watched = Watched::new(two);
+    watched.session.send(Command::Select(Some(1)));
+    let of = |frame: &Frame| frame.stats.selected.and_then(|selected| selected.orbit);
+    let orbit = of(&watched.frame_where(|frame| of(frame).is_some() && frame.stats.step > 100)).unwrap();
+    assert_eq!(orbit.centre, OrbitCentre::Body(0));
+    assert!(
+        (orbit.semi_major_axis - 1.0).abs() < 1e-3 && (orbit.eccentricity - 0.7).abs() < 1e-3,
+        "{orbit:?}"
+    );
+    assert!((orbit.period.unwrap() / std::f64::consts::TAU - 1.0).abs() < 2e-3, "{orbit:?}");
+
+    let mut watched = Watched::new(scene("plummer", Some(500), &[]));
+    watched.session.send(Command::Select(Some(3)));
+    let orbit = of(&watched.frame_where(|frame| of(frame).is_some())).unwrap();
+    assert_eq!(orbit.centre, OrbitCentre::Rest);
+
+    let mut belt = Config::new(MODES[1]);
+    belt.bodies = Some(500);
+    let mut watched = Watched::new(belt);
+    watched.session.send(Command::Select(Some(3)));
+    let orbit = of(&watched.frame_where(|frame| of(frame).is_some())).unwrap();
+    assert!(orbit.centre == OrbitCentre::Planet && orbit.eccentricity < 0.5, "{orbit:?}");
 }

@@ -9,9 +9,11 @@ use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
 use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
 use crate::compute::{DeviceInfo, MicroKernel, ProgramSource};
+use crate::modes::distributions::Distribution;
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
-    ScaleUnit, Simulation, Start, Team, Variant, Work, checks, common_multiple, fleet, source,
+    Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
+    Recipe, Remedy, ScaleUnit, Simulation, Start, Team, Variant, Work, checks, common_multiple, fleet,
+    source,
 };
 use crate::scene;
 
@@ -33,6 +35,7 @@ pub static INFO: ModeInfo = ModeInfo {
     scenes: &scene::ASTEROIDS,
     checks: starts_to_check,
     series: None,
+    distributions: &[Distribution::Speeds],
     stabilizer: Remedy::SHORTER_STEP,
     carries: CARRIES,
     default: || Box::new(Asteroids::default()),
@@ -113,6 +116,11 @@ impl Mode for Asteroids {
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {
         Some(self.field_of(at))
+    }
+
+    fn attraction(&self) -> Attraction {
+        let gm = f64::from(self.g) * f64::from(self.planet_mass);
+        if gm > 0.0 { Attraction::Planet { gm } } else { Attraction::Nothing }
     }
 
     fn colour_scale(&self) -> Option<ColourScale> {

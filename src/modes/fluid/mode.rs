@@ -35,6 +35,7 @@ pub static INFO: ModeInfo = ModeInfo {
         broken: "the flow blew up: its speed was too high or its viscosity too low for the grid. Restart it with a lower relaxation ω, \
                  a weaker push or a slower inlet",
     }),
+    distributions: &[],
     stabilizer: Remedy::Multiply("viscosity", 2.0),
     carries: CARRIES,
     default: || Box::new(Fluid::default()),

@@ -9,9 +9,10 @@ use super::tree;
 use super::variants::{VARIANTS, auto_bodies, auto_variant};
 use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
 use crate::compute::{DeviceInfo, KernelSource, MicroKernel, ProgramSource, ROOT};
+use crate::modes::distributions::Distribution;
 use crate::modes::{
-    ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Recipe, Remedy,
-    ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
+    Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
+    Recipe, Remedy, ScaleUnit, Simulation, Team, Variant, Work, checks, edits, fleet, source,
 };
 use crate::scene;
 
@@ -37,6 +38,7 @@ pub static INFO: ModeInfo = ModeInfo {
         Ok(starts)
     },
     series: None,
+    distributions: &[Distribution::Density, Distribution::Speeds],
     stabilizer: Remedy::SHORTER_STEP,
     carries: CARRIES,
     default: || Box::new(Gravity::default()),
@@ -165,6 +167,10 @@ impl Mode for Gravity {
 
     fn field(&self, at: glam::DVec3, others: &[[f32; 4]], except: Option<usize>) -> Option<GravitySample> {
         Some(self.field_of(at, others, except))
+    }
+
+    fn attraction(&self) -> Attraction {
+        Attraction::Bodies { g: self.g.into() }
     }
 
     fn conserves_energy(&self) -> bool {

@@ -20,16 +20,18 @@ pub(crate) static GENERATORS: &[Generator] = &[
             Argument::new("filling", 0.1, 0.001..=0.2),
             Argument::new("spread", 1.0, 1.0..=1e4),
         ],
+        density: None,
         make: disc,
     },
-    Generator { name: "clouds", arguments: &[], make: clouds },
-    Generator { name: "billiards", arguments: &[], make: billiards },
+    Generator { name: "clouds", arguments: &[], density: None, make: clouds },
+    Generator { name: "billiards", arguments: &[], density: None, make: billiards },
     Generator {
         name: "pack",
         arguments: &[Argument::new("fall", 0.0, 0.0..=100.0), Argument::new("spin", 0.0, -100.0..=100.0)],
+        density: None,
         make: dense_box,
     },
-    Generator { name: "shooter", arguments: &[], make: shooter },
+    Generator { name: "shooter", arguments: &[], density: None, make: shooter },
 ];
 
 /// Moves the centre of mass to the origin, brings it to rest, and returns the bodies as a [`State`].

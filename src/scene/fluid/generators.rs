@@ -13,12 +13,17 @@ const WHIRLS: &[Argument] = &[Argument::new("whirls", 0.0, 0.0..=2.0)];
 
 /// Generators that fluid scenes can use.
 pub(crate) static GENERATORS: &[Generator] = &[
-    Generator { name: "cylinder", arguments: WHIRLS, make: cylinder },
-    Generator { name: "step", arguments: WHIRLS, make: backward_step },
-    Generator { name: "porous", arguments: &[], make: |setup, _| at_rest(setup, porous(setup)) },
-    Generator { name: "channel", arguments: WHIRLS, make: channel },
-    Generator { name: "box", arguments: WHIRLS, make: closed_box },
-    Generator { name: "divided-box", arguments: WHIRLS, make: divided_box },
+    Generator { name: "cylinder", arguments: WHIRLS, density: None, make: cylinder },
+    Generator { name: "step", arguments: WHIRLS, density: None, make: backward_step },
+    Generator {
+        name: "porous",
+        arguments: &[],
+        density: None,
+        make: |setup, _| at_rest(setup, porous(setup)),
+    },
+    Generator { name: "channel", arguments: WHIRLS, density: None, make: channel },
+    Generator { name: "box", arguments: WHIRLS, density: None, make: closed_box },
+    Generator { name: "divided-box", arguments: WHIRLS, density: None, make: divided_box },
 ];
 
 /// Returns a fluid at rest between `walls`. The mode's `density` parameter sets its density.

@@ -1,12 +1,13 @@
 //! Generators of the initial states of gravity scenes, and the periods of periodic scenes.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 use std::ops::RangeInclusive;
 
 use super::galaxy::Galaxy;
 use super::law::Law;
 use super::{cloud, web};
 use crate::base::{Bodies, ParamValues, State};
+use crate::scene::density::{DensityLaw, DensityModel, ScaledDensity};
 use crate::scene::frame::{centre, scale, shift, turn};
 use crate::scene::generator::{Argument, Arguments, Generator, Setup};
 use crate::scene::orbits::Orbits;
@@ -23,6 +24,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
             Argument::new("q", STABILITY, 0.1..=10.0),
             Argument::new("arms", 0.0, 0.0..=12.0),
         ],
+        density: None,
         make: galaxy,
     },
     Generator {
@@ -36,30 +38,41 @@ pub(crate) static GENERATORS: &[Generator] = &[
             Argument::new("distance", 4.0, SIZES),
             Argument::new("pericentre", 0.65, SIZES),
         ],
+        density: None,
         make: galaxies,
     },
-    Generator { name: "plummer", arguments: &[], make: |setup, _| finish(setup, super::plummer::sphere) },
-    Generator { name: "cube", arguments: &[], make: cube },
-    Generator { name: "ball", arguments: &[], make: ball },
+    Generator {
+        name: "plummer",
+        arguments: &[],
+        density: Some(PLUMMER),
+        make: |setup, _| finish(setup, super::plummer::sphere),
+    },
+    Generator { name: "cube", arguments: &[], density: None, make: cube },
+    Generator { name: "ball", arguments: &[], density: None, make: ball },
     Generator {
         name: "cloud",
         arguments: &[],
+        density: None,
         make: |setup, _| finish(setup, |n, _, random| cloud::bodies(n, random)),
     },
     Generator {
         name: "web",
         arguments: &[],
+        density: Some(DensityModel::Fitted(DensityLaw::Nfw)),
         make: |setup, _| finish(setup, |n, _, random| web::bodies(n, random)),
     },
-    Generator { name: "ring", arguments: &[], make: ring },
+    Generator { name: "ring", arguments: &[], density: None, make: ring },
     Generator {
         name: "two-body",
         arguments: &[Argument::new("eccentricity", 0.0, 0.0..=0.9)],
+        density: None,
         make: two_body,
     },
-    Generator { name: "figure-eight", arguments: &[], make: figure_eight },
+    Generator { name: "figure-eight", arguments: &[], density: None, make: figure_eight },
 ];
 
+/// Density of the Plummer sphere in Hénon's units.
+const PLUMMER: DensityModel = DensityModel::Exact(ScaledDensity::plummer(1.0, 3.0 * PI / 16.0));
 /// Default of Toomre's stability parameter Q of a galaxy's disc. A thin Newtonian disc with Q < 1 forms clumps; these thick,
 /// softened discs grow arms.
 const STABILITY: f64 = 0.8;

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use crate::base::ChangeEffect;
 use crate::modes::Diagnostics;
 use crate::session::accuracy::{AccuracyCheck, VariantLog};
-use crate::session::messages::Moment;
+use crate::session::distributions::DistributionProbe;
+use crate::session::messages::{Moment, Watched};
 use crate::session::peaks::Peaks;
 use crate::session::profiler::Profiler;
 use crate::session::rates::RateCounter;
@@ -38,6 +39,7 @@ pub(super) struct Measurements {
     pub peaks: Peaks,
     pub variants: VariantLog,
     pub profiler: Profiler,
+    pub distributions: DistributionProbe,
     /// The latest measured energy and momentum, if any.
     pub sums: Option<Sums>,
     next_energy: Instant,
@@ -54,6 +56,7 @@ impl Measurements {
             peaks: Peaks::new(),
             variants: VariantLog::default(),
             profiler: Profiler::new(),
+            distributions: DistributionProbe::new(),
             sums: None,
             next_energy: Instant::now(),
             last_cost: None,
@@ -90,9 +93,13 @@ impl Measurements {
         self.next_energy = Instant::now() + pause;
     }
 
-    /// Sets whether the energy plot is visible, in which case the energy is measured more often.
-    pub(super) fn watch_energy(&mut self, is_watched: bool) {
-        self.energy_every = if is_watched { WATCHED_ENERGY_EVERY } else { ENERGY_EVERY };
+    /// Sets what the window shows.
+    pub(super) fn watch(&mut self, watched: Watched) {
+        let Watched { energy, distributions, kernels, peaks } = watched;
+        self.distributions.switch(distributions);
+        self.profiler.switch(kernels);
+        self.peaks.measure_all(peaks);
+        self.energy_every = if energy { WATCHED_ENERGY_EVERY } else { ENERGY_EVERY };
         self.next_energy = self.next_energy.min(Instant::now() + self.energy_every);
     }
 
@@ -110,6 +117,7 @@ impl Measurements {
         }
         if effect == Some(ChangeEffect::Reseed) {
             (self.next_energy, self.last_cost) = (Instant::now(), None);
+            self.distributions.forget();
         }
     }
 

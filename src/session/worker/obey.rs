@@ -8,7 +8,7 @@ use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::snapshot::Carried;
 use crate::engine::{Config, Engine};
-use crate::session::messages::{Command, Notice, ReplacedKernels, Watched};
+use crate::session::messages::{Command, Notice, ReplacedKernels};
 
 impl Worker {
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {
@@ -37,11 +37,7 @@ impl Worker {
             Command::EditKernels(edits) => self.edit_kernels(edits)?,
             Command::StartStudy(study) => self.study(study)?,
             Command::StopStudy => {}
-            Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
-            Command::Watch(Watched { kernels, peaks }) => {
-                self.measurements.profiler.switch(kernels);
-                self.measurements.peaks.measure_all(peaks);
-            }
+            Command::Watch(watched) => self.measurements.watch(watched),
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
             Command::ShowLight(request) => self.set_light(request),
             Command::SetFrameInterval { interval, is_software } => {

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use super::measurements::Sums;
 use super::thread::Worker;
-use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result};
+use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result, State, is_quarantined};
 use crate::engine::Study;
+use crate::modes::distributions::Distributions;
 use crate::session::frame::Stats;
 use crate::session::messages::{Capture, CaptureRequest, Command, FilmFrame, Notice, Purpose, Save};
 use crate::session::rates::Rates;
@@ -24,14 +25,17 @@ impl Worker {
         let measures = self.measurements.energy_is_due(self.moment(), work_in_step);
         let checks = self.measurements.accuracy.is_due();
         let probes = self.probe_is_due();
+        let surveys = self.distributions_are_due();
         let is_idle =
             self.queue.waiting.iter().all(|command| matches!(command, Command::SetFrameInterval { .. }))
                 && !measures
                 && !checks
-                && !probes;
+                && !probes
+                && !surveys;
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
+        let momentum = selected.map(|_| self.momentum()).transpose()?.flatten();
         let memory = self.publisher.take_memory();
         self.request_cells();
         // The window has yet to see a new scene, so that its request belongs to the former one.
@@ -72,8 +76,9 @@ impl Worker {
         }
         let stats = Stats {
             read_ms: self.publisher.read_ms,
-            selected: selected.map(|body| self.engine.complete_selected(body, &points.positions)),
+            selected: selected.map(|body| self.engine.complete_selected(body, &points.positions, momentum)),
             cells: points.cells.as_ref().map(|cells| cells.counts),
+            distributions: self.measurements.distributions.latest.clone(),
             series: self.publisher.history.points(info.name, stats.generation),
             profiles: self.measurements.profiler.profiles.clone(),
             source: self.engine.source().cloned(),
@@ -91,7 +96,38 @@ impl Worker {
         if checks {
             self.check_accuracy()?;
         }
+        if surveys {
+            self.compute_distributions()?;
+        }
         Ok(())
+    }
+
+    /// Returns whether to compute the distributions of the bodies now.
+    fn distributions_are_due(&self) -> bool {
+        !self.config().mode.info().distributions.is_empty()
+            && self.measurements.distributions.is_due(self.moment())
+    }
+
+    /// Copies the bodies, and starts a thread that computes their distributions.
+    pub(super) fn compute_distributions(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let State::Bodies(bodies) = self.engine.state()? else { return Ok(()) };
+        let (clock, wanted) = (self.engine.clock(), self.config().mode.info().distributions);
+        let (model, moment) = (self.config().start.density(), self.moment());
+        let compute = move || Distributions::of(&bodies, wanted, model, clock);
+        self.measurements.distributions.begin(moment, start.elapsed(), compute);
+        Ok(())
+    }
+
+    /// Returns the total momentum as it was last measured. Sums up the momenta of the bodies if it has not been measured.
+    fn momentum(&mut self) -> Result<Option<[f64; 3]>> {
+        if let Some(sums) = &self.measurements.sums {
+            return Ok(Some(sums.diagnostics.momentum));
+        }
+        let State::Bodies(bodies) = self.engine.state()? else { return Ok(None) };
+        let moments = bodies.positions.iter().zip(&bodies.velocities).filter(|(_, v)| !is_quarantined(v));
+        let sum = |axis: usize| moments.clone().map(|(x, v)| f64::from(x[3]) * f64::from(v[axis])).sum();
+        Ok(Some([0, 1, 2].map(sum)))
     }
 
     /// Returns whether to measure a peak rate of the device now. Requires a running simulation whose speed is known.

@@ -93,9 +93,11 @@ impl Worker {
     /// Receives commands. If there is nothing to do, waits for one, and measures the energy of a paused simulation.
     fn wait_for_work(&mut self) -> Result<()> {
         let verdict = self.measurements.accuracy.verdict();
+        let outcome = self.measurements.distributions.outcome();
         // Commands may also have arrived during a burst.
         if self.has_work() || !self.queue.waiting.is_empty() {
             self.measurements.accuracy.receive(verdict.try_recv());
+            self.measurements.distributions.receive(outcome.try_recv());
         } else {
             if !self.wants_steps() {
                 // A pause may be long, so unfinished measurements release their memory.
@@ -104,6 +106,7 @@ impl Worker {
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
             let next_check = self.next_check_in_pause();
             let checks = next_check.map_or_else(never, at);
+            let surveys = self.next_distributions_in_pause().map_or_else(never, at);
             select! {
                 recv(self.queue.inbox) -> command => self.queue.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
@@ -111,6 +114,11 @@ impl Worker {
                     // While the simulation runs, the next frame shows the result anyway.
                     self.publisher.is_stale |= !self.config().running;
                 }
+                recv(outcome) -> outcome => {
+                    self.measurements.distributions.receive(outcome.map_err(|_| TryRecvError::Disconnected));
+                    self.publisher.is_stale |= !self.config().running;
+                }
+                recv(surveys) -> _ => self.compute_distributions()?,
                 recv(settles) -> _ => self.measure_energy()?,
                 recv(checks) -> _ => self.check_accuracy()?,
             }
@@ -180,6 +188,13 @@ impl Worker {
     /// Returns whether the simulation is paused, and its energy has yet to be measured and can be measured quickly.
     fn lacks_energy(&self) -> bool {
         self.stands_still() && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
+    }
+
+    /// Returns when to compute the distributions of the bodies of a paused simulation, or `None` if that is not needed.
+    fn next_distributions_in_pause(&self) -> Option<Instant> {
+        let has_any = !self.config().mode.info().distributions.is_empty();
+        let due = self.measurements.distributions.due(self.moment());
+        due.filter(|_| has_any && self.stands_still())
     }
 
     /// Returns when to measure the errors of more bodies if the simulation is paused and the colours show errors, or

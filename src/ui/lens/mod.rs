@@ -55,6 +55,7 @@ impl Lens {
         Watched {
             kernels: self.is_open && self.page == Page::Step,
             peaks: self.is_open && self.page == Page::Roofline,
+            ..Watched::default()
         }
     }
 

@@ -13,6 +13,7 @@ fn body(body: usize) -> SelectedBody {
         acceleration: [0.0, 3.0, 4.0],
         heaviest: Some((0, 4.5)),
         energy: -1.5,
+        orbit: None,
     }
 }
 
@@ -40,6 +41,29 @@ fn the_card_tells_what_there_is_to_tell() {
     window.state_mut().stats.selected = None;
     window.run();
     assert!(window.query_by_label("Body 41").is_none());
+}
+
+#[test]
+fn the_card_tells_the_elements_of_the_orbit() {
+    use gravitile::base::{Orbit, OrbitCentre};
+    let mut window = holding();
+    assert!(window.query_by_label("Orbit").is_some() && window.query_by_label("Period").is_none());
+    // At the pericentre 1, e = r v²/GM − 1.
+    let orbit = |centre, speed: f64| {
+        let state = (glam::DVec3::X, glam::DVec3::new(0.0, 0.0, speed));
+        Orbit::new(centre, glam::DVec3::ZERO, 1.0, state)
+    };
+    let mut show = |orbit| {
+        window.state_mut().stats.selected = Some(SelectedBody { orbit, ..body(41) });
+        window.run();
+        let texts =
+            ["the other bodies", "body 7", "2.0000", "0.5000", "90.00°", "17.77", "3.000", "no: it leaves"];
+        texts.map(|text| window.query_by_label(text).is_some())
+    };
+    let bound = orbit(OrbitCentre::Rest, 1.5f64.sqrt());
+    assert_eq!(show(bound), [true, false, false, true, true, true, true, false]);
+    let unbound = orbit(OrbitCentre::Body(7), 2.0);
+    assert_eq!(show(unbound), [false, true, false, false, true, false, true, true]);
 }
 
 /// In a scene with names and units, the card shows them, and typed numbers are converted to scene units.

@@ -65,7 +65,7 @@ fn the_roofline_has_a_marker_for_each_variant_used() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::K);
     choose(&mut window, "lens", "Roofline");
-    assert_eq!(window.state_mut().ui().lens.watched(), Watched { kernels: false, peaks: true });
+    assert_eq!(window.state_mut().ui().lens.watched(), Watched { peaks: true, ..Watched::default() });
     assert!(window.query_by_label("Run the simulation to measure its speed.").is_some());
 
     let stats = &mut window.state_mut().stats;

@@ -36,7 +36,7 @@ fn the_built_in_lesson_is_taken_from_start_to_finish() {
                 assert!(window.query_by_label(&text).is_some(), "{text}");
             }
             let shows_roofline = step.title == "How far can it go?";
-            let watched = Watched { kernels: !shows_roofline, peaks: shows_roofline };
+            let watched = Watched { kernels: !shows_roofline, peaks: shows_roofline, ..Watched::default() };
             assert_eq!(window.state_mut().ui().lens.watched(), watched, "{}", step.title);
             if let Some(point) = &step.point {
                 assert!(window.state().rects.iter().any(|(name, _)| name == point), "no control {point}");

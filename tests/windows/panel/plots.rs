@@ -1,6 +1,7 @@
 //! Tests plots of numbers over time, in their window and in files.
 
 use super::*;
+use gravitile::modes::distributions::Distributions;
 
 /// Simulates the results of some steps, each shown for several frames.
 fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
@@ -155,4 +156,98 @@ fn the_wheel_zooms_and_all_can_be_shown_again() {
         window.run_steps(30);
         assert_eq!(texts(&window), whole, "{resets}");
     }
+}
+
+/// Returns bodies of a cluster at rest in a spiral of directions, whose density falls outwards, with random-like speeds.
+fn cluster() -> Bodies {
+    let mut bodies = Bodies::default();
+    for nth in 0..4000u32 {
+        let (share, turn) = ((nth as f32 + 0.5) / 4000.0, nth as f32 * 2.4);
+        let (z, r) = (2.0 * share - 1.0, ((nth * 7919 % 4000) as f32 + 0.5) / 4000.0);
+        let rho = (1.0 - z * z).sqrt();
+        let speed = 0.5 + r;
+        let direction = [rho * turn.cos(), rho * turn.sin(), z];
+        bodies.push(direction.map(|c| c * r), direction.map(|c| c * speed), 1.0 / 4000.0);
+    }
+    bodies
+}
+
+#[test]
+fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    let asks = |window: &mut Window| window.state_mut().ui().plots.shows_distributions();
+    assert!(!asks(&mut window));
+    click(&mut window, Role::RadioButton, "Page: Distributions");
+    assert!(asks(&mut window) && window.query_by_label("Computing…").is_some());
+    click(&mut window, Role::Button, "Save CSV");
+    assert!(window.state().actions.is_empty(), "there is nothing to save yet");
+
+    let plummer = MODES[0].scene("plummer").unwrap();
+    let wanted = MODES[0].distributions;
+    let distributions = Distributions::of(&cluster(), wanted, plummer.density(), (77, 0.5));
+    window.state_mut().stats.distributions = Some(Arc::new(distributions));
+    window.run_steps(3);
+    let title = "Density by distance from the densest point";
+    for label in [title, "Plummer: a = 0.589, of the scene", "Speeds relative to the centre of mass"] {
+        assert!(window.query_by_label(label).is_some(), "{label}");
+    }
+    for part in ["Maxwell in 3 dimensions, rms 1.04", "Step 77, time 0.5000"] {
+        assert!(window.query_by_label_contains(part).is_some(), "{part}");
+    }
+    click(&mut window, Role::RadioButton, "Density law: NFW");
+    assert!(window.query_by_label_contains("NFW: scale radius").is_some());
+    assert!(window.query_by_label_contains("of the scene").is_none(), "the scene has another law");
+
+    click(&mut window, Role::Button, "Save CSV");
+    assert_eq!(window.state().actions, [Action::SavePlots]);
+    let stats = window.state().stats.clone();
+    let plots = &window.state_mut().ui().plots;
+    let mut file = Vec::new();
+    plots.write_csv(&stats, &mut file).unwrap();
+    assert_eq!(plots.file_name(), "distributions");
+    let text = String::from_utf8(file).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0], ["distribution", "from", "to", "bodies", "value", "law", "law_value"]);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+    let counted = |name: &str| -> usize {
+        rows.iter().filter(|row| row[0] == name).map(|row| row[3].parse::<usize>().unwrap()).sum()
+    };
+    assert!(counted("density") > 3950 && counted("speed") == 4000, "{}", counted("density"));
+    assert!(rows.iter().any(|row| row[5] == "NFW") && rows.iter().any(|row| row[5] == "Maxwell"));
+
+    press(&mut window, Key::P);
+    assert!(!asks(&mut window), "the window is closed");
+}
+
+#[test]
+fn the_page_of_distributions_says_what_a_mode_lacks() {
+    let mut window = open(MODES[2]);
+    press(&mut window, Key::P);
+    click(&mut window, Role::RadioButton, "Page: Distributions");
+    assert!(window.query_by_label_contains("fluid has no bodies").is_some());
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    click(&mut window, Role::RadioButton, "Page: Distributions");
+    let none = Distributions::of(&Bodies::default(), MODES[0].distributions, Default::default(), (0, 0.0));
+    window.state_mut().stats.distributions = Some(Arc::new(none));
+    window.run_steps(3);
+    for label in
+        ["There are too few bodies for a density profile.", "The bodies do not move relative to each other."]
+    {
+        assert!(window.query_by_label(label).is_some(), "{label}");
+    }
+}
+
+#[test]
+fn both_energies_share_a_plot() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    window.state_mut().stats.diagnostics.as_mut().unwrap().potential = -20.0;
+    run_on(&mut window, 1..6);
+    let at = |label: &str| window.get_by_label(label).rect();
+    let [kinetic, potential] = ["Kinetic energy", "Potential energy"].map(at);
+    assert_eq!(kinetic.top(), potential.top());
+    assert!(potential.left() - kinetic.right() < 60.0, "in one title");
+    assert!(window.query_by_label("-20.0").is_some(), "the latest value of the second curve");
 }
