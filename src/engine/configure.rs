@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::iter;
+use std::sync::Arc;
 
 use super::build::{Resolved, build, directed};
 use super::config::Config;
@@ -147,7 +148,7 @@ impl Engine {
         (self.devices, self.is_backwards) = (devices, config.reverse);
         (self.config, self.resolved) = (config, resolved);
         (self.is_edited, self.names) = (is_edited, names);
-        (self.clock, self.checkpoint) = (clock, Checkpoint::new(state, extra, clock));
+        (self.clock, self.checkpoint) = (clock, Arc::new(Checkpoint::new(state, extra, clock)));
         (self.changed_since_checkpoint, self.is_replaying, self.new_burst) = (false, false, None);
         Ok(())
     }
