@@ -22,6 +22,7 @@ mod rig;
 mod screen;
 pub mod settings;
 mod simulation;
+mod story;
 mod tools;
 mod viewer;
 mod viewpoint;

@@ -65,7 +65,8 @@ impl Engine {
         if is_other_mode || changed >= Some(ChangeEffect::Live) {
             self.baseline = None;
         }
-        self.changed_since_checkpoint |= effect >= Some(ChangeEffect::Live);
+        // More expensive changes have begun with a new checkpoint.
+        self.changed_since_checkpoint |= effect == Some(ChangeEffect::Live);
         self.changes += u64::from(effect.is_some());
         self.is_backwards = config.reverse;
         (self.config, self.resolved) = (config, resolved);

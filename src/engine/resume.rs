@@ -42,6 +42,7 @@ impl Engine {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
         self.changes = before.changes + 1;
+        self.keeps_restore_points = before.keeps_restore_points;
         // Numbers of scene starts must not repeat, so the count continues after a restore.
         self.seedings += before.seedings;
         self.clock.generation += before.seedings;

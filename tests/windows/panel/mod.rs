@@ -13,6 +13,7 @@ mod picture;
 mod plots;
 mod share;
 mod time;
+mod timeline;
 mod undo;
 mod windows;
 
@@ -35,7 +36,7 @@ use gravitile::modes::{
 };
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, Markers, Model, Tool, ToolSettings, Ui, WindowStats};
+use gravitile::ui::{Action, CONTROLS, Markers, Model, Story, Tool, ToolSettings, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -60,6 +61,7 @@ struct App {
     plots: bool,
     brush: Option<f32>,
     sees_bodies: bool,
+    story: Story,
 }
 
 impl App {
@@ -109,6 +111,7 @@ impl App {
             plots: false,
             brush: None,
             sees_bodies: true,
+            story: Story::default(),
         }
     }
 
@@ -126,6 +129,7 @@ impl App {
             stats: &self.stats,
             device: &self.device,
             pool: &self.pool,
+            story: &self.story,
             window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,
