@@ -79,7 +79,10 @@ pub static CONTROLS: &[Control] = &[
         &[plain(Key::J)],
         "Show or hide the timeline: look back, replay, continue from there",
     ),
-    words("← →", "Earlier or later recorded frame, while the timeline is open; with Shift, ten frames"),
+    words(
+        "Left, Right",
+        "Earlier or later recorded frame, while the timeline is open; with Shift, ten frames",
+    ),
     keys(Action::GoLive, &[plain(Key::End)], "Return from the past to the present"),
     keys(Action::TogglePanel, &[plain(Key::H)], "Show or hide the panel"),
     keys(Action::ToggleFullScreen, &[plain(Key::F11)], "Turn full screen on or off"),

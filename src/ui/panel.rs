@@ -85,7 +85,6 @@ fn header(ui: &mut egui::Ui, out: &mut Collector) {
             shortcut_button(ui, out, ("keys", "Keys"), Action::ToggleHelp);
             shortcut_button(ui, out, ("plots", "Plots"), Action::TogglePlots);
             shortcut_button(ui, out, ("open lens", "Lens"), Action::ToggleLens);
-            shortcut_button(ui, out, ("open timeline", "Timeline"), Action::ToggleTimeline);
         });
     });
 }

@@ -18,6 +18,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     ui.add_space(6.0);
     ui.horizontal(|ui| {
         heading(ui, "Run");
+        shortcut_button(ui, out, ("open timeline", "Timeline"), Action::ToggleTimeline);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             backwards(ui, model.config, out);
             let help =

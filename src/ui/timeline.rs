@@ -121,22 +121,26 @@ fn controls(ui: &mut egui::Ui, story: &Story, out: &mut Collector) {
 fn state(ui: &mut egui::Ui, model: &Model) {
     let story = model.story;
     let Some([first, last]) = story.span else {
-        let text =
-            if story.bytes[1] == 0 { "Recording is off (Recording = 0 MB)" } else { "Nothing recorded yet" };
+        let text = if story.bytes[1] == 0 {
+            "Recording is off: Record memory is 0 MB"
+        } else {
+            "Nothing recorded yet"
+        };
         ui.label(small(ui, text));
         return;
     };
     let [used, limit] = story.bytes.map(|bytes| bytes as f64 / f64::from(1 << 20));
-    let size = format!("{} · {used:.0} of {limit:.0} MB", span(last - first));
+    let size = format!("Record: {} · {used:.0} of {limit:.0} MB", span(last - first));
     let part = match story.share {
         1 => String::new(),
         share => format!(" Of the bodies, one in {share} is recorded."),
     };
     let help = format!(
         "Length and memory of the record. Pauses are left out. When the memory is used up, older parts keep fewer frames per \
-         second, and the oldest are dropped. “Recording” under More picture settings sets the limit.{part}"
+         second, and the oldest are dropped. “Record memory” under More picture settings sets the limit.{part}"
     );
     ui.add(Label::new(small(ui, size)).truncate()).on_hover_text(help);
+    ui.add_space(6.0);
     let moment = match story.age() {
         Some(age) => format!("step {} · {age:.1} s ago", format::count(model.stats.step)),
         None => "Live".to_owned(),
@@ -171,8 +175,12 @@ fn bar(ui: &mut egui::Ui, model: &Model, out: &mut Collector) -> bool {
         let share = ((at.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
         first + f64::from(share) * (last - first)
     };
-    if let Some(at) = bar.interact_pointer_pos().filter(|_| bar.dragged() || bar.clicked()) {
-        out.actions.push(Action::ScrubTo(time(at)));
+    // The moment of the press counts, and that of the release.
+    let is_held = bar.is_pointer_button_down_on() || bar.clicked();
+    if let Some(at) =
+        bar.interact_pointer_pos().filter(|_| is_held).map(time).filter(|at| story.past != Some(*at))
+    {
+        out.actions.push(Action::ScrubTo(at));
     }
     let Some(at) = bar.hover_pos() else { return has_focus };
     let place = |event: &&Event| (rail.left() + story.share_of(event.at) * rail.width() - at.x).abs() <= NEAR;

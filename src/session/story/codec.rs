@@ -73,6 +73,8 @@ struct PackedImage {
 struct Codes {
     coordinates: [Vec<u16>; 3],
     values: Vec<u8>,
+    /// Bits of the values, if they stand for colours.
+    exact: Vec<u32>,
 }
 
 /// Compresses frames, and keeps what the next frame needs.
@@ -125,7 +127,12 @@ impl Encoder {
                     None => *value,
                 }));
             }
-            Values::Exact => put_floats(&mut planes, points.values.iter().copied()),
+            Values::Exact => {
+                // Most colours are those of the key frame.
+                let base = base.map(|(_, codes)| &codes.exact);
+                let bits = codes.exact.iter().enumerate();
+                put_longs(&mut planes, bits.map(|(nth, bits)| bits ^ base.map_or(0, |base| base[nth])));
+            }
         }
         let image = pack_image(&points.image, &mut planes);
         let packed = Arc::new(Packed {
@@ -157,7 +164,7 @@ impl Encoder {
         if !is_same {
             *last = weights().collect();
             let mut planes = Vec::with_capacity(4 * last.len());
-            put_floats(&mut planes, last.iter().copied());
+            put_longs(&mut planes, last.iter().map(|weight| weight.to_bits()));
             *packed = Arc::new(compressed(&planes));
         }
         packed.clone()
@@ -170,8 +177,8 @@ impl Packed {
     pub fn decode(&self) -> Points {
         let codes = self.codes();
         let weights = decompressed(&self.weights, 4 * self.bodies);
-        let mut weights = floats(&weights, self.bodies);
-        let Codes { coordinates: [x, y, z], values } = &codes.0;
+        let mut weights = longs(&weights, self.bodies).map(f32::from_bits);
+        let Codes { coordinates: [x, y, z], values, exact } = &codes.0;
         let mut positions: Vec<[f32; 4]> = (0..self.bodies)
             .map(|nth| {
                 let at = |axis: usize, code: u16| self.scale.coordinate(axis, code);
@@ -192,7 +199,7 @@ impl Packed {
                 };
                 (values.iter().map(value).collect(), &rest[self.bodies..])
             }
-            Values::Exact => (floats(rest, self.bodies).collect(), &rest[4 * self.bodies..]),
+            Values::Exact => (exact.iter().copied().map(f32::from_bits).collect(), &rest[4 * self.bodies..]),
         };
         Points {
             positions: positions.into(),
@@ -242,14 +249,20 @@ impl Packed {
             let base = base.as_ref().map(|base| base.coordinates[axis].as_slice());
             words(&planes[2 * axis * count..], count, base)
         });
-        let mut values = Vec::new();
-        if self.values != Values::Exact {
+        let (mut values, mut exact) = (Vec::new(), Vec::new());
+        if self.values == Values::Exact {
+            exact.extend(longs(&planes[6 * count..], count));
+            exact
+                .iter_mut()
+                .zip(base.iter().flat_map(|base| &base.exact))
+                .for_each(|(bits, base)| *bits ^= base);
+        } else {
             values.extend_from_slice(&planes[6 * count..7 * count]);
             for (value, base) in values.iter_mut().zip(base.iter().flat_map(|base| &base.values)) {
                 *value = value.wrapping_add(*base);
             }
         }
-        (Codes { coordinates, values }, planes)
+        (Codes { coordinates, values, exact }, planes)
     }
 }
 
@@ -308,6 +321,9 @@ impl Codes {
                 value => (((value - low) * per_value + 0.5) as u8).min(u8::MAX - LEAST) + LEAST,
             }));
             codes.values.resize(count, UNMEASURED);
+        } else {
+            codes.exact.extend(points.values.iter().map(|value| value.to_bits()));
+            codes.exact.resize(count, Points::UNMEASURED.to_bits());
         }
         (codes, outside)
     }
@@ -379,20 +395,20 @@ fn words(planes: &[u8], count: usize, base: Option<&[u16]>) -> Vec<u16> {
     }
 }
 
-/// Appends the first bytes of `values`, then the second bytes, and so on.
-fn put_floats(planes: &mut Vec<u8>, values: impl ExactSizeIterator<Item = f32>) {
-    let (at, count) = (planes.len(), values.len());
+/// Appends the first bytes of `numbers`, then the second bytes, and so on.
+fn put_longs(planes: &mut Vec<u8>, numbers: impl ExactSizeIterator<Item = u32>) {
+    let (at, count) = (planes.len(), numbers.len());
     planes.resize(at + 4 * count, 0);
-    for (nth, value) in values.enumerate() {
-        for (plane, byte) in value.to_be_bytes().into_iter().enumerate() {
+    for (nth, number) in numbers.enumerate() {
+        for (plane, byte) in number.to_be_bytes().into_iter().enumerate() {
             planes[at + plane * count + nth] = byte;
         }
     }
 }
 
-/// Reads back the numbers that [`put_floats`] has written.
-fn floats(planes: &[u8], count: usize) -> impl Iterator<Item = f32> {
-    (0..count).map(move |nth| f32::from_be_bytes(std::array::from_fn(|plane| planes[plane * count + nth])))
+/// Reads back the numbers that [`put_longs`] has written.
+fn longs(planes: &[u8], count: usize) -> impl Iterator<Item = u32> {
+    (0..count).map(move |nth| u32::from_be_bytes(std::array::from_fn(|plane| planes[plane * count + nth])))
 }
 
 fn compressed(planes: &[u8]) -> Vec<u8> {
@@ -490,8 +506,12 @@ mod tests {
         // Colours are exact.
         points.values[9] = Points::value_of([200, 100, 50]);
         points.positions[7] = [0.0; 4];
-        let decoded = check(&points, &Encoder::default().encode(&points, true));
+        let mut encoder = Encoder::default();
+        let decoded = check(&points, &encoder.encode(&points, true));
         assert_eq!(decoded.values, points.values);
+        points.values[11] = Points::value_of([1, 2, 4]);
+        let next = encoder.encode(&points, false);
+        assert!(!next.is_key() && check(&points, &next).values == points.values);
     }
 
     #[test]

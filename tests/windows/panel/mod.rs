@@ -206,7 +206,7 @@ fn choose(window: &mut Window, key: &str, option: &str) {
 fn open_folded(info: &'static ModeInfo) -> Window {
     // The window is so high that all controls are visible without scrolling.
     let mut window = Harness::builder()
-        .with_size(vec2(1280.0, 2000.0))
+        .with_size(vec2(1280.0, 2100.0))
         // Two clicks in successive frames count as a double click.
         .with_step_dt(0.02)
         .build_state(|ctx, app: &mut App| app.show(ctx), App::new(info));

@@ -50,10 +50,10 @@ fn the_timeline_scrubs_replays_and_continues() {
     assert!(window.query_by_label("Timeline").is_some_and(|it| it.accesskit_node().role() == Role::Button));
     press(&mut window, Key::J);
     assert!(window.state().picture.height() < height - 40.0, "the strip stands below the picture");
-    assert!(window.query_by_label("Recording is off (Recording = 0 MB)").is_some());
+    assert!(window.query_by_label("Recording is off: Record memory is 0 MB").is_some());
     window.state_mut().story = recorded();
     window.run_steps(3);
-    for label in ["1 min 0 s · 84 of 256 MB", "Live"] {
+    for label in ["Record: 1 min 0 s · 84 of 256 MB", "Live"] {
         assert!(window.query_all_by_label(label).count() > 0, "{label}");
     }
     drag(&mut window, 0.25, 0.5);
@@ -70,7 +70,7 @@ fn the_timeline_scrubs_replays_and_continues() {
 
     window.state_mut().story = past(40.0);
     window.run_steps(3);
-    for label in ["The past: 30.0 s ago", "step 12 345 · 30.0 s ago"] {
+    for label in ["The past: 30.0 s ago", "step 12\u{2009}345 · 30.0 s ago"] {
         assert!(window.query_by_label(label).is_some(), "{label}");
     }
     assert!(window.query_by_label("Mouse").is_none(), "the tools are off");
