@@ -17,6 +17,7 @@ mod notices;
 mod options;
 mod patches;
 mod recording;
+mod replay;
 mod report;
 mod rig;
 mod screen;

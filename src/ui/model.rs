@@ -2,7 +2,7 @@
 
 use super::action::Tool;
 use super::labels::Captions;
-use super::timeline::Story;
+use super::story::Story;
 use crate::base::Look;
 use crate::compute::DeviceInfo;
 use crate::engine::Config;

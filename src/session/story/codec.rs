@@ -288,7 +288,7 @@ impl Box3 {
     fn code(&self, axis: usize, coordinate: f32) -> Option<u16> {
         let share = (coordinate - self.low[axis]) / self.size[axis].max(f32::MIN_POSITIVE);
         // A NaN is outside.
-        (0.0..=1.0).contains(&share).then(|| (share * STEPS + 0.5) as u16)
+        (0.0..=1.0).contains(&share).then_some((share * STEPS + 0.5) as u16)
     }
 
     fn coordinate(&self, axis: usize, code: u16) -> f32 {

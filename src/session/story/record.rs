@@ -262,7 +262,7 @@ mod tests {
         }
         assert!(most > limit / 10 * 9, "{most} of {limit} bytes: memory is left unused");
         // All frames can still be decoded, and show their own bodies.
-        for frame in record.frames.iter() {
+        for frame in &record.frames {
             let x = frame.frame().points.positions[3][0];
             let expected = (3.0_f32 * 0.37 + frame.number as f32 * 0.01).sin();
             assert!((x - expected).abs() < 1e-3, "frame {}: {x} and not {expected}", frame.number);
