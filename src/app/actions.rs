@@ -22,12 +22,15 @@ impl Viewer {
     /// Performs the actions that the user chose in the panel. Returns false if the program must exit.
     pub(super) fn act(&mut self, actions: Vec<Action>) -> bool {
         for action in actions {
-            if action.changes_state() && self.must_wait() {
+            if (action.changes_state() && self.must_wait()) || self.is_refused_in_past(&action) {
                 continue;
             }
             self.recorder.note(format!("{action:?}").to_lowercase(), &self.sim.shown);
             if action.starts_autosave() {
                 self.start_autosave();
+            }
+            if self.act_on_story(&action) {
+                continue;
             }
             match action {
                 Action::Step => self.sim.send(Command::Step),
@@ -98,6 +101,8 @@ impl Viewer {
         if self.sim.config == *before {
             return;
         }
+        // A change of the settings applies to the present.
+        self.go_live(false);
         if self.must_wait() {
             self.ui.modes.rejected(&self.sim.config, before);
             self.sim.config = before.clone();

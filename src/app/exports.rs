@@ -62,6 +62,8 @@ pub(super) struct FilmInProgress {
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
     pub size: (u32, u32),
+    /// Time in the record, in seconds, at which a film of the replay begins; `None` for a film of the present.
+    pub replay: Option<f64>,
     /// Number of simulation steps between successive pictures of the film.
     pace: u32,
     /// Number of pictures drawn so far.
@@ -148,6 +150,7 @@ impl Exports {
             number,
             plan,
             size,
+            replay: None,
             pace,
             done,
             start,

@@ -54,8 +54,12 @@ impl Viewer {
                     self.recorder.note(format!("resumed={}", self.sim.config.start.name), &self.sim.shown);
                 }
                 Notice::ResumeRefused(error) => {
-                    self.sim.is_resuming = false;
-                    self.ui.alerts.failed("Could not open the file", &error);
+                    (self.sim.is_resuming, self.sim.returns) = (false, true);
+                    let title = match self.opening.take() {
+                        Some(_) => "Could not open the file",
+                        None => "Could not continue from this moment",
+                    };
+                    self.ui.alerts.failed(title, &error);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
                     let text = build_errors(&device, &file) + "The simulation continues unchanged.";
@@ -68,6 +72,7 @@ impl Viewer {
                         continue;
                     }
                     self.sim.config.running = false;
+                    self.story.note(capitalised(text));
                     let way_back = " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke.";
                     let text = capitalised(text) + if is_painted { way_back } else { "" };
                     self.ui.alerts.blew_up(text, self.sim.config.mode.as_ref(), is_painted);

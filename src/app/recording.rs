@@ -45,6 +45,12 @@ impl Viewer {
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
         self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
+        if let (Some(film), Some(past)) = (&mut self.exports.film, self.story.shown.past) {
+            // The replay at its end begins anew.
+            let [first, last] = self.story.shown.span.unwrap_or_default();
+            film.replay = Some(if past < last { past } else { first });
+            self.story.shown.plays = false;
+        }
         // The view of a film must not depend on how long ago the scene was opened.
         self.viewpoint.rig.finish_opening();
         let before = self.sim.config.clone();
@@ -56,6 +62,9 @@ impl Viewer {
     pub(super) fn end_film(&mut self, keeps: bool) {
         let Some(film) = self.exports.film.take() else { return };
         self.ui.export.filming = None;
+        self.replayed = None;
+        // The screen shows the moment at which the film began.
+        self.sim.past.iter_mut().for_each(|past| past.is_new = true);
         if !keeps {
             self.ui.alerts.say("The film was cancelled");
         } else if film.done == 0 {
@@ -94,12 +103,29 @@ impl Viewer {
     fn advance_film(&mut self) {
         let Some(film) = &mut self.exports.film else { return };
         let (shot, size) = (film.advance(), film.size);
+        let seconds = f64::from(film.done) / f64::from(film.plan.rate);
+        let replay = film.replay;
         self.ui.export.filming = Some(film.progress());
         if film.is_complete() {
             self.end_film(true);
+        } else if let (Some(shot), Some(start)) = (shot, replay) {
+            // A replay that ends before the film ends the film.
+            match self.story.film_frame(start, seconds) {
+                Some(frame) => self.replayed = Some((shot.film, frame)),
+                None => self.end_film(true),
+            }
         } else if let Some(shot) = shot {
             self.capture(Some(shot), size);
         }
+    }
+
+    /// Draws the next picture of a film of the replay, if it is due.
+    pub(super) fn draw_replayed(&mut self) -> Result<()> {
+        let Some((film, frame)) = self.replayed.take() else { return Ok(()) };
+        self.draw_shot(film, &frame.points, &frame.stats)?;
+        // The window shows the moment of the film.
+        self.screen.redraw();
+        Ok(())
     }
 
     /// Requests the points of a frame of a film, or of a picture, with a width and height in pixels.

@@ -44,6 +44,21 @@ struct Event {
     what: String,
 }
 
+/// What the report says of the recorded run.
+#[derive(Debug, Default)]
+pub(super) struct StoryReport {
+    /// Number of frames in the record, their memory in bytes, and the length of the record in seconds.
+    pub frames: usize,
+    pub bytes: usize,
+    pub seconds: f64,
+    /// Texts of the events.
+    pub events: Vec<String>,
+    /// Time of the past moment on the screen, in seconds of the record; `None` if the screen shows the present.
+    pub past: Option<f64>,
+    /// Time to decode each frame of the past that was shown, in ms.
+    pub decodings: Vec<f64>,
+}
+
 impl Recorder {
     pub(super) fn new(output: Option<OutputFile>, started: Instant, limit: Option<u64>) -> Self {
         Self {
@@ -134,7 +149,7 @@ impl Recorder {
     pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
-        stats: &Stats,
+        (stats, story): (&Stats, StoryReport),
         window: &Window,
         device: &DeviceInfo,
     ) -> Result<()> {
@@ -165,6 +180,15 @@ impl Recorder {
             "config": values(config),
             "look": ParamValues::collect(&mut look.clone()),
             "stats": stats,
+            // The recorded run, and the time to decode frames of the past.
+            "story": {
+                "frames": story.frames,
+                "bytes": story.bytes,
+                "seconds": story.seconds,
+                "events": story.events,
+                "past": story.past,
+                "decode_ms": percentiles(story.decodings.into_iter()),
+            },
             "events": self.events,
             "controls": self.controls,
         });

@@ -5,8 +5,19 @@ use crate::compute::DeviceInfo;
 use crate::engine::{Config, Resolved};
 use crate::session::{Command, Frame, Session, Stats, Watched};
 
+/// A recorded moment that the screen shows in place of the present.
+pub(super) struct Past {
+    pub frame: Frame,
+    /// Whether the frame has yet to be drawn.
+    pub is_new: bool,
+}
+
 pub(super) struct Simulation {
     pub session: Session,
+    /// The recorded moment on the screen; `None` if the screen shows the present.
+    pub past: Option<Past>,
+    /// Whether the present has yet to be drawn again after a view of the past.
+    pub returns: bool,
     /// Devices that the simulation may use.
     pub pool: Vec<DeviceInfo>,
     /// The config that the panel edits. Each change is sent to the simulation's thread.
@@ -30,6 +41,8 @@ impl Simulation {
         let (shown, failure) = (Stats::default(), None);
         Self {
             session,
+            past: None,
+            returns: false,
             pool,
             config,
             shown,
@@ -45,15 +58,31 @@ impl Simulation {
         self.session.send(command);
     }
 
-    /// Returns the newest frame, the displayed frame's statistics, and whether a frame arrived since the last call.
+    /// Returns the frame to show, the displayed frame's statistics, and whether the frame is new since the last call.
     pub(super) fn frame(&mut self) -> (&Frame, &Stats, bool) {
+        if let Some(past) = &mut self.past {
+            let is_new = std::mem::take(&mut past.is_new);
+            return (&past.frame, &self.shown, is_new);
+        }
         let (frame, is_new) = self.session.frame();
-        (frame, &self.shown, is_new)
+        (frame, &self.shown, is_new | std::mem::take(&mut self.returns))
     }
 
-    /// Returns the config and the newest points.
+    /// Returns the frame on the screen: that of a recorded moment, or else the newest one.
+    pub(super) fn current(&mut self) -> &Frame {
+        match &self.past {
+            Some(past) => &past.frame,
+            None => self.session.shown(),
+        }
+    }
+
+    /// Returns the config and the points on the screen.
     pub(super) fn scene(&mut self) -> (&Config, &Points) {
-        (&self.config, &self.session.shown().points)
+        let points = match &self.past {
+            Some(past) => &past.frame.points,
+            None => &self.session.shown().points,
+        };
+        (&self.config, points)
     }
 
     /// Returns the first device that the config selects.

@@ -20,6 +20,7 @@ use super::rig::FollowTarget;
 use super::screen::Screen;
 use super::settings::{Preferences, Settings};
 use super::simulation::{Simulation, first_device};
+use super::story::Story;
 use super::tools::{Request, Surroundings, Tools};
 use super::viewpoint::Viewpoint;
 use super::window::Window;
@@ -37,6 +38,9 @@ pub(super) struct Viewer {
     pub(super) autosave: Autosave,
     pub(super) preferences: Preferences,
     pub(super) exports: Exports,
+    pub(super) story: Story,
+    /// Number of a film of the replay, and the frame that it shows next.
+    pub(super) replayed: Option<(u64, Frame)>,
     /// Receives the content of the file that is being read, if any.
     pub(super) reader: Option<Receiver<Result<Content>>>,
     /// The file that the user opened last.
@@ -94,6 +98,8 @@ impl Viewer {
             autosave,
             preferences,
             exports: Exports::default(),
+            story: Story::new(window.is_software)?,
+            replayed: None,
             reader: None,
             opening: None,
             read_command_line: options.read_command_line,
@@ -116,6 +122,8 @@ impl Viewer {
         if self.screen.window.is_minimised() {
             return Ok(true);
         }
+        self.update_story();
+        self.replay(interval);
         // The bodies and the camera come first, because the panel draws names over them. In the first frame, the panel has yet
         // to find the area of the picture, which the camera needs.
         match self.recorder.frames {
@@ -143,6 +151,7 @@ impl Viewer {
         self.poll_reader();
         self.poll_kernels();
         self.poll_exports();
+        self.draw_replayed()?;
         if self.autosave.due().is_some_and(|due| Instant::now() >= due) {
             let settings = self.settings();
             self.preferences.save(settings);
@@ -171,6 +180,7 @@ impl Viewer {
                 return Ok(None);
             };
             stays &= self.act(std::mem::take(&mut output.actions));
+            self.story.note_warnings(std::mem::take(&mut output.warnings));
             // A gesture that began with another tool is cancelled.
             if self.tools.mouse.is_stale(self.tools.drag_tool(&self.sim.config)) {
                 self.cancel_gesture();
@@ -212,11 +222,11 @@ impl Viewer {
         let camera = &self.viewpoint.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
         let mut markers = self.tools.markers(camera, self.sim.shown.selected.as_ref());
-        let Frame { points, stats, .. } = self.sim.session.shown();
+        let Frame { points, stats, .. } = self.sim.current();
         let view = (camera, self.screen.window.aspect());
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
-        let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
+        let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, story, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
         let recipe = engine::Resolved::new(config, device).ok().map(|resolved| resolved.recipe);
@@ -230,6 +240,7 @@ impl Viewer {
                 stats: shown,
                 device,
                 pool,
+                story: &story.shown,
                 window: *stats,
                 max_bodies,
                 recipe,
@@ -257,9 +268,13 @@ impl Viewer {
 
     /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
-        let Self { sim, viewpoint, screen, .. } = self;
+        let Self { sim, viewpoint, screen, story, .. } = self;
         let viewport = screen.window.viewport();
+        let is_past = sim.past.is_some();
         let (frame, shown, is_new) = sim.frame();
+        if is_new && !is_past {
+            story.take(frame);
+        }
         let scene = &frame.stats.config.start;
         let is_other_scene = (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation);
         viewpoint.opens_with_move = self.may_open_with_move && screen.look.opening_move;
@@ -281,7 +296,7 @@ impl Viewer {
                 screen.view.forget();
             }
             screen.view.upload(&frame.points, frame.value_range)?;
-            sim.shown = sim.session.shown().stats.clone();
+            sim.shown = sim.current().stats.clone();
             screen.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
             self.recorder.new_bodies();
             self.tools.follow_when_selected(&self.sim.shown);
@@ -368,6 +383,11 @@ impl Viewer {
 
     /// Applies pending mouse gestures and brush strokes.
     fn apply_gestures(&mut self) {
+        if self.sim.past.is_some() {
+            // The indices and places of the past bodies are not those of the present.
+            self.tools.mouse.gestures.clear();
+            self.tools.mouse.strokes.clear();
+        }
         for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
             let (config, points) = self.sim.scene();
             let camera = &self.viewpoint.rig.camera;
@@ -425,7 +445,11 @@ impl Viewer {
     /// Returns whether the displayed numbers may change without any input, for example while the simulation runs.
     fn is_active(&self) -> bool {
         let is_busy = self.exports.film.is_some() || self.reader.is_some();
-        self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.limit.is_some()
+        self.story.shown.plays
+            || self.sim.config.running
+            || is_busy
+            || self.sim.shown.goal.is_some()
+            || self.recorder.limit.is_some()
     }
 
     fn selected_position(&self) -> Option<Vec3> {
@@ -443,8 +467,9 @@ impl Viewer {
     pub(super) fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.preferences.save(settings);
-        let Self { sim, screen, recorder, .. } = &mut self;
-        let reported = recorder.write((&sim.config, &screen.look), &sim.shown, &screen.window, sim.device());
+        let Self { sim, screen, recorder, story, .. } = &mut self;
+        let stats = (&sim.shown, story.report());
+        let reported = recorder.write((&sim.config, &screen.look), stats, &screen.window, sim.device());
         self.end_film(true);
         let mut saved = Ok(());
         // Before the worker ends, it delivers all requested pictures.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::iter;
+use std::sync::Arc;
 
 use super::build::{Resolved, build, directed};
 use super::config::Config;
@@ -64,7 +65,8 @@ impl Engine {
         if is_other_mode || changed >= Some(ChangeEffect::Live) {
             self.baseline = None;
         }
-        self.changed_since_checkpoint |= effect >= Some(ChangeEffect::Live);
+        // More expensive changes have begun with a new checkpoint.
+        self.changed_since_checkpoint |= effect == Some(ChangeEffect::Live);
         self.changes += u64::from(effect.is_some());
         self.is_backwards = config.reverse;
         (self.config, self.resolved) = (config, resolved);
@@ -147,7 +149,7 @@ impl Engine {
         (self.devices, self.is_backwards) = (devices, config.reverse);
         (self.config, self.resolved) = (config, resolved);
         (self.is_edited, self.names) = (is_edited, names);
-        (self.clock, self.checkpoint) = (clock, Checkpoint::new(state, extra, clock));
+        (self.clock, self.checkpoint) = (clock, Arc::new(Checkpoint::new(state, extra, clock)));
         (self.changed_since_checkpoint, self.is_replaying, self.new_burst) = (false, false, None);
         Ok(())
     }

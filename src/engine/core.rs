@@ -38,9 +38,11 @@ pub struct Engine {
     pub(super) changes: u64,
     /// Reference energy for measuring the energy drift; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
-    pub(super) checkpoint: Checkpoint,
+    pub(super) checkpoint: Arc<Checkpoint>,
     /// Whether something other than a step has changed the state since the last checkpoint.
     pub(super) changed_since_checkpoint: bool,
+    /// Whether restore points are wanted, so that changes other than steps need checkpoints.
+    pub(super) keeps_restore_points: bool,
     /// Step and time at the start of the planned burst of steps; `None` once the burst's first step has been queued.
     pub(super) new_burst: Option<Clock>,
     /// Whether the steps since the last checkpoint are being recomputed because a device was lost.
@@ -85,8 +87,9 @@ impl Engine {
             is_resumed: false,
             changes: 0,
             baseline: None,
-            checkpoint: Checkpoint::new(state, extra, clock),
+            checkpoint: Arc::new(Checkpoint::new(state, extra, clock)),
             changed_since_checkpoint: false,
+            keeps_restore_points: false,
             new_burst: None,
             is_replaying: false,
             lost_devices: Vec::new(),

@@ -33,6 +33,6 @@ pub use self::core::{Engine, relative_drift};
 pub use self::profile::{KernelTime, Profile};
 pub use self::ranks::serve;
 pub use self::snapshot::Snapshot;
-pub use self::states::{Checkpoint, LostDevice};
+pub use self::states::{Checkpoint, LostDevice, RestorePoint};
 pub use self::tuned::Tuned;
 pub use self::tuning::{Study, Trial};

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::build::{Resolved, build, directed};
@@ -18,21 +19,30 @@ use crate::modes::Simulation;
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
 /// Minimum time between regular checkpoints, as a multiple of the time that copying the last one took.
 const CHECKPOINT_SHARE: u32 = 300;
+/// Minimum time between checkpoints that are taken only to have restore points, and the same time as a multiple of the time
+/// that copying the last one took.
+const RESTORE_POINT_AGE: Duration = Duration::from_millis(250);
+const RESTORE_POINT_SHARE: u32 = 30;
 
 impl Engine {
-    /// Takes a checkpoint before new steps if the last one is too old or, with several devices, after any change.
+    /// Takes a checkpoint before new steps if the last one is too old or, with several devices or if restore points are
+    /// wanted, after a change.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
-        let has_changed = self.changed_since_checkpoint && self.devices.len() > 1;
+        // While the user drags a slider, each burst begins with a change.
+        let rests = self.checkpoint.taken.elapsed()
+            > RESTORE_POINT_AGE.max(self.checkpoint.cost * RESTORE_POINT_SHARE);
+        let has_changed =
+            self.changed_since_checkpoint && (self.devices.len() > 1 || (self.keeps_restore_points && rests));
         let is_due = has_changed || self.checkpoint.taken.elapsed() > age;
         if let Some(start) = self.new_burst.take().filter(|_| is_due) {
             // The wait for queued steps does not count as cost of the checkpoint.
             self.simulation.finish()?;
             let begun = Instant::now();
             let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
-            self.checkpoint = Checkpoint::new(state, extra, start);
-            self.checkpoint.cost = begun.elapsed();
+            let checkpoint = Checkpoint::new(state, extra, start);
+            self.checkpoint = Arc::new(Checkpoint { cost: begun.elapsed(), ..checkpoint });
             self.changed_since_checkpoint = false;
         }
         Ok(())

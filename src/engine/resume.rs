@@ -1,8 +1,9 @@
 //! Takes snapshots of an engine, and creates engines that continue from snapshots.
 
+use super::config::Config;
 use super::core::Engine;
 use super::snapshot::{Run, Snapshot};
-use super::states::{Checkpoint, Clock, SceneState};
+use super::states::{Checkpoint, Clock, RestorePoint, SceneState};
 use super::tuned::Tuned;
 use crate::base::{Result, State, invalid};
 use crate::compute::{DeviceInfo, Devices};
@@ -41,6 +42,7 @@ impl Engine {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
         self.changes = before.changes + 1;
+        self.keeps_restore_points = before.keeps_restore_points;
         // Numbers of scene starts must not repeat, so the count continues after a restore.
         self.seedings += before.seedings;
         self.clock.generation += before.seedings;
@@ -56,8 +58,54 @@ impl Engine {
 
     /// Returns a snapshot of the last checkpoint, without accessing a device.
     pub fn last_snapshot(&self) -> Snapshot {
-        let Checkpoint { state, extra, clock, .. } = self.checkpoint.clone();
+        let Checkpoint { state, extra, clock, .. } = Checkpoint::clone(&self.checkpoint);
         self.snapshot_of(self.scene_with(state, extra, clock))
+    }
+
+    /// Chooses whether [`Engine::restore_point`] returns points: after changes other than steps, the next burst then
+    /// begins with a checkpoint.
+    pub fn keep_restore_points(&mut self, keeps: bool) {
+        self.keeps_restore_points = keeps;
+    }
+
+    /// Returns the last checkpoint as a point to continue from, or `None` if something other than steps has changed the
+    /// state since, or if restore points are not wanted.
+    pub fn restore_point(&self) -> Option<RestorePoint> {
+        (self.keeps_restore_points && !self.changed_since_checkpoint).then(|| RestorePoint {
+            checkpoint: self.checkpoint.clone(),
+            resolved: self.resolved,
+            is_edited: self.is_edited,
+            names: self.names.clone(),
+            changes: self.changes,
+        })
+    }
+
+    /// Replaces the current state with that of `point`. `config` is the configuration of the steps after the point. On
+    /// the same devices and with the same kernels, the same steps then lead to the same bits. Forgets all undo states.
+    ///
+    /// # Errors
+    /// Returns an error, and changes nothing, if `config` has another mode than the current one, or if its devices or
+    /// kernels cannot be used.
+    pub fn continue_from(&mut self, point: &RestorePoint, config: Config) -> Result<()> {
+        if config.mode.info() != self.config.mode.info() {
+            return Err(invalid!("this moment belongs to the mode {}", config.mode.info().name));
+        }
+        let devices = match config.devices.is_empty() || config.devices == self.devices.chosen() {
+            true => self.devices.clone(),
+            false => self.devices.choose(&config.devices)?,
+        };
+        let RestorePoint { checkpoint, resolved, is_edited, names, .. } = point.clone();
+        let Checkpoint { state, extra, clock, .. } = Checkpoint::clone(&checkpoint);
+        let clock = Clock { generation: self.seedings + 1, ..clock };
+        self.replace_simulation(
+            devices,
+            SceneState { config, resolved, state, extra, clock, is_edited, names },
+        )?;
+        self.seedings += 1;
+        self.changes += 1;
+        self.baseline = None;
+        self.forget_edits();
+        Ok(())
     }
 
     /// Returns a snapshot that contains the visible scene `shown` and the suspended scenes of other modes.

@@ -1,5 +1,6 @@
 //! Complete states of scenes in host memory.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::build::{Resolved, bodies_for, max_bodies, seed};
@@ -47,6 +48,52 @@ pub struct LostDevice {
     pub place: usize,
     /// Number of the simulation step from which the remaining devices resumed after the failure.
     pub step: u64,
+}
+
+/// Returns the size of a state and of its additional lists in memory, in bytes.
+fn bytes(state: &State, extra: &Extra) -> usize {
+    let state = match state {
+        State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
+        State::Flow(flow) => {
+            size_of_val(&flow.cells[..]) + flow.walls.solid.len() + size_of_val(&flow.tracers[..])
+        }
+    };
+    state + extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
+}
+
+/// A state from which [`Engine::continue_from`](super::core::Engine::continue_from) reaches later steps exactly: between the
+/// state and these steps, nothing but steps changed it. Copies share their memory.
+#[derive(Debug, Clone)]
+pub struct RestorePoint {
+    pub(super) checkpoint: Arc<Checkpoint>,
+    pub(super) resolved: Resolved,
+    pub(super) is_edited: bool,
+    pub(super) names: BodyNames,
+    /// Number of manual edits, parameter changes and undos before the point.
+    pub(super) changes: u64,
+}
+
+impl RestorePoint {
+    /// Returns the number of steps from the beginning of the scene to the state.
+    pub fn step(&self) -> u64 {
+        self.checkpoint.clock.step
+    }
+
+    /// Returns the size of the state in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        bytes(&self.checkpoint.state, &self.checkpoint.extra)
+    }
+
+    /// Returns whether `other` shares the state of this point.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.checkpoint, &other.checkpoint)
+    }
+
+    /// Returns whether nothing but steps lies between `earlier` and this point, so that `earlier` can replace this point.
+    pub fn follows(&self, earlier: &Self) -> bool {
+        let run = |point: &Self| (point.checkpoint.clock.generation, point.changes);
+        run(self) == run(earlier) && self.resolved == earlier.resolved
+    }
 }
 
 /// Complete state of a scene, as kept for undo, snapshots and suspended modes.
@@ -120,13 +167,7 @@ impl SceneState {
 
     /// Returns the size of the state in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let state = match &self.state {
-            State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
-            State::Flow(flow) => {
-                size_of_val(&flow.cells[..]) + flow.walls.solid.len() + size_of_val(&flow.tracers[..])
-            }
-        };
-        state + self.extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
+        bytes(&self.state, &self.extra)
     }
 
     /// Converts the state to a scene for a snapshot. `baseline` is the reference energy for the drift, if any.

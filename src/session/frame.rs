@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::{BodyNames, CellCounts, EditKind, Points, SelectedBody};
 use crate::compute::{ProgramSource, Roofline};
-use crate::engine::{Config, Profile};
+use crate::engine::{Config, Profile, RestorePoint};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::distributions::Distributions;
 use crate::modes::{Counts, Diagnostics, Sharing};
@@ -119,6 +119,10 @@ pub struct Stats {
     /// Source of the program that computes the steps, as it was compiled; `None` if the mode has no program.
     #[serde(skip)]
     pub source: Option<Arc<ProgramSource>>,
+    /// State from which the simulation can step to this frame exactly. `None` if the frame follows a change other than a step
+    /// too closely, or if the window has not asked for such points ([`Command::KeepRestorePoints`](super::messages::Command)).
+    #[serde(skip)]
+    pub restore_point: Option<RestorePoint>,
 }
 
 /// Number of measured bodies and range of the colour map, for colours that show the relative errors of bodies.

@@ -8,7 +8,7 @@ use crossbeam_channel::Sender;
 
 use crate::base::{Attractor, BodyNames, Edit, Error, LightRequest, Points, Result, Stroke};
 use crate::compute::KernelEdits;
-use crate::engine::{Config, Snapshot, Study, Trial};
+use crate::engine::{Config, RestorePoint, Snapshot, Study, Trial};
 
 /// Commands from the window to the simulation's thread.
 #[derive(Debug)]
@@ -41,6 +41,10 @@ pub enum Command {
     Capture(CaptureRequest),
     /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
+    /// Go back to an earlier moment of the run, and pause there.
+    ContinueFrom(Box<Continuation>),
+    /// Add a restore point to each frame (`true`), or to none (`false`).
+    KeepRestorePoints(bool),
     /// Replace built-in kernels with these edited ones.
     EditKernels(KernelEdits),
     /// Measure the speed of kernel settings while the simulation waits. Any other user request ends the study.
@@ -67,6 +71,19 @@ pub enum Command {
     FrameTaken,
     /// End the simulation. Contains the last camera position if there is a window.
     Quit(Option<String>),
+}
+
+/// A moment of the run to go back to.
+#[derive(Debug, Clone)]
+pub struct Continuation {
+    /// State before the moment; see [`Stats::restore_point`](super::frame::Stats::restore_point).
+    pub point: RestorePoint,
+    /// Configuration of the moment.
+    pub config: Config,
+    /// Step of the moment.
+    pub step: u64,
+    /// Camera position, which stays as it is.
+    pub view: String,
 }
 
 /// What the window shows of all that takes time to measure.
@@ -96,11 +113,12 @@ impl Command {
         use Command as C;
         match self {
             C::Configure(_) | C::Restart | C::Resume(_) | C::Edit(_) | C::Paint(_) | C::Attract(_) => true,
+            C::ContinueFrom(_) => true,
             C::Undo | C::Redo | C::SetAutosaveFile(_) | C::AcknowledgeLoss => true,
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::Watch(_) => false,
+            C::StartStudy(_) | C::StopStudy | C::Watch(_) | C::KeepRestorePoints(_) => false,
             C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
@@ -123,6 +141,7 @@ impl Command {
             Self::FrameTaken
                 | Self::SetFrameInterval { .. }
                 | Self::Watch(_)
+                | Self::KeepRestorePoints(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)
@@ -133,7 +152,7 @@ impl Command {
     /// Returns whether the command replaces all bodies. `reseeds` returns whether a new configuration does so.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
-            Self::Restart | Self::Resume(_) => true,
+            Self::Restart | Self::Resume(_) | Self::ContinueFrom(_) => true,
             Self::Configure(config) => reseeds(config),
             _ => false,
         }

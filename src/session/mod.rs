@@ -10,11 +10,13 @@ mod messages;
 mod peaks;
 mod profiler;
 mod rates;
+pub mod story;
 mod worker;
 
 pub use self::autosave::{crashed, is_foreign, left_by_earlier_run, previous};
 pub use self::frame::{ErrorColours, Frame, Rung, Stats};
 pub use self::handle::Session;
 pub use self::messages::{
-    Capture, CaptureRequest, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save, Watched,
+    Capture, CaptureRequest, Command, Continuation, FilmFrame, Moment, Notice, Purpose, ReplacedKernels,
+    Save, Watched,
 };

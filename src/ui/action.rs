@@ -157,6 +157,8 @@ pub enum Action {
     TogglePlots,
     /// Show or hide the Lens window.
     ToggleLens,
+    /// Show or hide the timeline of the run. Hiding it returns to the present.
+    ToggleTimeline,
     /// Show or hide the gallery of scenes.
     ToggleGallery,
     /// Show the chart of the last speed measurement.
@@ -169,6 +171,19 @@ pub enum Action {
     DefaultTextSize,
     /// Close a message or a window, end the presentation, cancel a drag, or deselect the tool, the brush or the body.
     Dismiss,
+
+    /// Show the recorded moment at this time of the record, in seconds.
+    ScrubTo(f64),
+    /// Show the recorded frame that is this number of frames later; negative numbers are earlier frames.
+    ScrubBy(i32),
+    /// Start or pause the replay of the record.
+    ReplayOrPause,
+    /// Set the speed of the replay, relative to that of the run.
+    SetReplaySpeed(f64),
+    /// Return from the past to the present.
+    GoLive,
+    /// Continue the simulation from the past moment on the screen.
+    ContinueHere,
 
     /// Start a speed measurement of this kind.
     StartStudy(Study),
@@ -253,6 +268,7 @@ impl Action {
                 self,
                 Self::TogglePlots
                     | Self::ToggleLens
+                    | Self::ToggleTimeline
                     | Self::ToggleGallery
                     | Self::ShowChart
                     | Self::StartStudy(_)

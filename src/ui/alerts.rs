@@ -47,6 +47,8 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
+    /// Texts of the warnings that are shown in this frame.
+    pub(super) shown: Vec<String>,
     close_orbits: CloseOrbits,
     /// Reason why the last autosave failed; `None` if it succeeded.
     autosave_error: Option<String>,
@@ -106,7 +108,9 @@ impl Alerts {
 
     /// Returns the warnings about the simulation.
     pub(super) fn warnings(&mut self, model: &Model) -> Vec<Warning> {
-        warnings(model, &mut self.close_orbits)
+        let warnings = warnings(model, &mut self.close_orbits);
+        self.shown = warnings.iter().map(|warning| warning.text.clone()).collect();
+        warnings
     }
 
     /// Shows a message about undone edits; `more` is the number of steps that can still be undone. Clears the report of a

@@ -29,8 +29,10 @@ impl Ui {
 
     /// Performs an action that controls time, the mode or the scene. Returns an action for other code to perform, if any.
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let is_past = model.is_past();
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
+            Action::RunPause if is_past => return Some(Action::ReplayOrPause),
             Action::RunPause => config.running ^= true,
             Action::Step | Action::GoTo(_) => {
                 config.running = false;
@@ -98,8 +100,13 @@ impl Ui {
     /// Performs an action on settings, mouse tools, the brush or the selected body. Returns an action that other code must
     /// perform, if any.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let is_past = model.is_past();
         let Model { config, look, tools, stats, .. } = model;
         match action {
+            Action::ToggleTool(_) | Action::ToggleBrush if is_past => {
+                self.alerts
+                    .say("The tools are off while you look at the past. Press End to return to the present.");
+            }
             Action::ToggleFreeRun => {
                 config.free_run ^= true;
                 self.show_switch("free run", config.free_run);
@@ -169,6 +176,10 @@ impl Ui {
                 self.jump = Some(key.into());
             }
             Action::StartLesson(lesson) => self.start_lesson(lesson),
+            Action::ToggleTimeline => {
+                self.timeline ^= true;
+                return (!self.timeline && model.is_past()).then_some(Action::GoLive);
+            }
             Action::ToggleGallery => self.gallery.is_open ^= true,
             Action::ShowChart => self.measurement.is_open = true,
             Action::StartStudy(study) => {

@@ -22,7 +22,7 @@ use super::model::Model;
 use super::panel::Shown;
 use super::plots::Plots;
 use super::undo::UndoHistory;
-use super::{body_card, help, jump, overlay, panel, scale_bar, theme, tools};
+use super::{body_card, help, jump, overlay, panel, scale_bar, theme, timeline, tools};
 use crate::base::Look;
 use crate::session::Watched;
 
@@ -41,6 +41,8 @@ pub struct Output {
     pub hidden: Option<Rect>,
     /// Radius of the brush in scene units; `None` if the brush is inactive.
     pub brush: Option<f32>,
+    /// Texts of the warnings in the overlay.
+    pub warnings: Vec<String>,
     /// Whether the next egui pass moves the keyboard focus. That pass must run before egui receives further key presses.
     pub moves_focus: bool,
 }
@@ -68,6 +70,8 @@ pub struct Ui {
     pub lens: Lens,
     /// The lesson that is being taken, if any.
     course: Option<Course>,
+    /// Whether the timeline is shown.
+    pub timeline: bool,
     /// The file dialog.
     pub files: Files,
     /// Changes and edits that can be undone.
@@ -123,6 +127,9 @@ impl Ui {
             true => self.show_presentation(ctx, &model, &mut out),
             false => {
                 self.show_panel(ctx, &mut model, &mut out);
+                if self.timeline {
+                    timeline::show(ctx, &model, &mut out);
+                }
                 self.show_over_picture(ctx, &mut model, &mut out);
                 self.show_windows(ctx, &model, &mut out)
             }
@@ -146,6 +153,7 @@ impl Ui {
             covered: self.fold.covered,
             hidden,
             brush: self.brush.active(model.config),
+            warnings: std::mem::take(&mut self.alerts.shown),
             moves_focus: self.jump.is_some(),
         }
     }
@@ -190,10 +198,11 @@ impl Ui {
     /// Shows the overlay, the toolbar and the markers of the tools.
     fn show_over_picture(&mut self, ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
         let is_filming = self.export.filming.is_some();
+        let past = model.story.age().map(|age| format!("The past: {age:.1} s ago"));
         let status = match (self.measurement.running.is_some(), is_filming, model.config.running) {
             (true, ..) => Some("Measuring: simulation paused"),
             (false, true, _) => Some("Recording"),
-            (false, false, is_running) => (!is_running).then_some("Paused"),
+            (false, false, is_running) => past.as_deref().or((!is_running).then_some("Paused")),
         };
         self.brush.show_outline(ctx, model);
         tools::show_markers(ctx, model);
@@ -202,7 +211,8 @@ impl Ui {
             (self.fold.tools, self.fold.covered) = (None, Vec2::ZERO);
             return body_card::show(ctx, model, out);
         }
-        let warnings = self.alerts.warnings(model);
+        // A remedy for a past moment would change the present.
+        let warnings = if model.is_past() { Vec::new() } else { self.alerts.warnings(model) };
         let place = overlay::show(ctx, model, (&mut self.fold, status, &warnings), out);
         self.labels.show(ctx, &model.markers.captions, place, out);
         scale_bar::show(ctx, model);
@@ -210,7 +220,10 @@ impl Ui {
             overlay::show_way_back(ctx, model, out);
         }
         let below = if self.panel { 0.0 } else { 34.0 };
-        self.fold.tools = tools::show(ctx, model, out, (below, place, is_filming));
+        self.fold.tools = match model.is_past() {
+            true => None,
+            false => tools::show(ctx, model, out, (below, place, is_filming)),
+        };
         body_card::show(ctx, model, out);
     }
 

@@ -74,6 +74,16 @@ pub static CONTROLS: &[Control] = &[
     keys(Action::DeleteBody, &[plain(Key::Delete)], "Delete the selected body"),
     keys(Action::TogglePlots, &[plain(Key::P)], "Show or hide the plots"),
     keys(Action::ToggleLens, &[plain(Key::K)], "Show or hide the lens: where the time of a step goes"),
+    keys(
+        Action::ToggleTimeline,
+        &[plain(Key::J)],
+        "Show or hide the timeline: look back, replay, continue from there",
+    ),
+    words(
+        "Left, Right",
+        "Earlier or later recorded frame, while the timeline is open; with Shift, ten frames",
+    ),
+    keys(Action::GoLive, &[plain(Key::End)], "Return from the past to the present"),
     keys(Action::TogglePanel, &[plain(Key::H)], "Show or hide the panel"),
     keys(Action::ToggleFullScreen, &[plain(Key::F11)], "Turn full screen on or off"),
     keys(

@@ -2,6 +2,7 @@
 
 use super::action::Tool;
 use super::labels::Captions;
+use super::story::Story;
 use crate::base::Look;
 use crate::compute::DeviceInfo;
 use crate::engine::Config;
@@ -39,6 +40,8 @@ pub struct Model<'a> {
     pub device: &'a DeviceInfo,
     /// Devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
+    /// The recorded run.
+    pub story: &'a Story,
     /// Frame rate and timings of the window.
     pub window: WindowStats,
     /// Maximum number of bodies or cells that the device can hold.
@@ -61,6 +64,11 @@ impl Model<'_> {
     /// Returns whether the first frame of the simulation has arrived.
     pub(super) fn has_started(&self) -> bool {
         self.stats.bodies > 0
+    }
+
+    /// Returns whether the screen shows a past moment of the run.
+    pub(super) fn is_past(&self) -> bool {
+        self.story.past.is_some()
     }
 }
 

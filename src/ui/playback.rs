@@ -18,6 +18,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     ui.add_space(6.0);
     ui.horizontal(|ui| {
         heading(ui, "Run");
+        shortcut_button(ui, out, ("open timeline", "Timeline"), Action::ToggleTimeline);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             backwards(ui, model.config, out);
             let help =
@@ -27,10 +28,12 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
             jump::reveal("free run", &free);
         });
     });
-    let (is_running, text) = match (is_filming, model.config.running) {
-        (true, _) => (true, "⏺ Recording"),
-        (false, true) => (true, "⏸ Pause"),
-        (false, false) => (false, "▶ Run"),
+    let (is_running, text) = match (is_filming, model.is_past(), model.config.running) {
+        (true, ..) => (true, "⏺ Recording"),
+        (false, true, _) if model.story.plays => (true, "⏸ Pause replay"),
+        (false, true, _) => (false, "▶ Replay"),
+        (false, false, true) => (true, "⏸ Pause"),
+        (false, false, false) => (false, "▶ Run"),
     };
     let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 24.0);
     ui.horizontal(|ui| {

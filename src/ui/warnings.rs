@@ -92,7 +92,7 @@ fn capitalised(text: &str) -> String {
 
 /// A warning, and the button that removes its cause.
 pub(super) struct Warning {
-    text: String,
+    pub text: String,
     /// Explanation in the tooltip; may be empty.
     help: &'static str,
     fix: Option<Fix>,

@@ -18,7 +18,7 @@ use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
-use gravitile::session::{CaptureRequest, Command, Frame, Notice, Stats};
+use gravitile::session::{CaptureRequest, Command, Continuation, Frame, Notice, Stats};
 
 fn small() -> Config {
     scene("plummer", Some(256), &[])
@@ -354,7 +354,7 @@ fn changes_cost_no_more_than_they_must() {
     };
     change(&|_| (), None);
     change(&|config| config.running = false, None);
-    change(&set("dt", "0.002"), Some(ChangeEffect::Live));
+    change(&set("dt", "0.0017"), Some(ChangeEffect::Live));
     change(&set("integrator", "euler"), Some(ChangeEffect::Live));
     change(&set("softening", "clamp"), Some(ChangeEffect::Rebuild));
     for variant in gravity().variants.iter().rev() {
@@ -682,4 +682,98 @@ fn a_selected_body_tells_its_orbit() {
     watched.session.send(Command::Select(Some(3)));
     let orbit = of(&watched.frame_where(|frame| of(frame).is_some())).unwrap();
     assert!(orbit.centre == OrbitCentre::Planet && orbit.eccentricity < 0.5, "{orbit:?}");
+}
+
+/// Goes back to the moment of `moment`, and returns the frame that shows it.
+fn continue_from(watched: &mut Watched, moment: &Frame) -> Frame {
+    let stats = &moment.stats;
+    let (point, config) = (stats.restore_point.clone().unwrap(), (*stats.config).clone());
+    let back = Continuation { point, config, step: stats.step, view: "a view".to_owned() };
+    let before = watched.newest().stats.generation;
+    watched.session.send(Command::ContinueFrom(Box::new(back)));
+    let notice = watched.notice();
+    assert!(matches!(&notice, Notice::Resumed { view, .. } if view == "a view"), "{notice:?}");
+    watched.frame_where(|frame| {
+        frame.stats.generation > before && frame.stats.goal.is_none() && frame.stats.step == stats.step
+    })
+}
+
+/// Continuing from a moment of the run shows the bits of that moment, with its parameters.
+#[test]
+fn a_run_continues_from_any_moment_exactly() {
+    let cases = [
+        (0, "tree", "dt", "0.0031"),
+        (0, "blocked", "g", "1.37"),
+        (1, "grid", "dt", "0.002"),
+        (2, "soa", "accel", "0.0027"),
+    ];
+    for (mode, variant, key, value) in cases {
+        let info = MODES[mode];
+        let mut config = Config {
+            bodies: Some(700),
+            steps_per_frame: Some(3),
+            variant: info.variant(variant).or(info.variants.last()),
+            ..Config::new(info)
+        };
+        let mut watched = Watched::new(config.clone());
+        assert!(watched.frame().stats.restore_point.is_none(), "nobody asked for points");
+        watched.session.send(Command::KeepRestorePoints(true));
+        let first = watched.frame_where(|frame| frame.stats.step > 20 && frame.stats.restore_point.is_some());
+        assert_eq!(first.stats.restore_point.as_ref().unwrap().step(), 0, "only steps since the start");
+        params::set(config.mode.as_mut(), key, value).unwrap();
+        assert!(*first.stats.config != config);
+        watched.configure(&config);
+        let begun =
+            watched.frame_where(|frame| *frame.stats.config == config && frame.stats.restore_point.is_some());
+        let second = watched.frame_where(|frame| {
+            frame.stats.step > begun.stats.step + 20 && frame.stats.restore_point.is_some()
+        });
+        let point = second.stats.restore_point.as_ref().unwrap();
+        assert!(
+            (first.stats.step..second.stats.step).contains(&point.step()),
+            "{variant} {key}: a point at step {} for steps {} and {}",
+            point.step(),
+            first.stats.step,
+            second.stats.step
+        );
+        for moment in [&first, &second, &first] {
+            let again = continue_from(&mut watched, moment);
+            let what = format!("{} {variant} at step {}", info.name, moment.stats.step);
+            // Tracers move once in a burst, and bursts are longer on the way back.
+            if info.work.tools.is_ok() {
+                assert!(again.points.positions == moment.points.positions, "{what}");
+                assert!(again.points.values == moment.points.values, "{what}");
+            }
+            assert!(again.points.image == moment.points.image, "{what}");
+            assert_eq!(again.stats.config.mode.values(), moment.stats.config.mode.values(), "{what}");
+            assert!(!again.stats.running && again.stats.undos == 0, "{what}");
+        }
+        assert!(first.points.positions != second.points.positions);
+    }
+}
+
+#[test]
+fn a_run_continues_from_a_moment_that_was_computed_backwards() {
+    let forwards = Config { steps_per_frame: Some(3), variant: gravity().variant("blocked"), ..small() };
+    let mut watched = Watched::new(forwards.clone());
+    watched.session.send(Command::KeepRestorePoints(true));
+    // Restore points are at least a quarter of a second apart.
+    watched.frame_where(|frame| frame.stats.step > 20_000);
+    watched.configure(&Config { reverse: true, ..forwards.clone() });
+    let back = watched.frame_where(|frame| {
+        let point = frame.stats.restore_point.as_ref();
+        point.is_some_and(|point| frame.stats.step + 20 < point.step())
+    });
+    assert!(back.stats.config.reverse);
+    watched.configure(&forwards);
+    let again = continue_from(&mut watched, &back);
+    assert!(again.points.positions == back.points.positions);
+    assert!(again.stats.config.reverse);
+
+    watched.configure(&Config::new(MODES[1]));
+    watched.frame_where(|frame| frame.stats.mode == MODES[1].name);
+    let (point, config) = (back.stats.restore_point.clone().unwrap(), (*back.stats.config).clone());
+    let moment = Continuation { point, config, step: 1, view: String::new() };
+    watched.session.send(Command::ContinueFrom(Box::new(moment)));
+    assert!(matches!(watched.notice(), Notice::ResumeRefused(_)), "another mode runs");
 }

@@ -486,6 +486,7 @@ pub(crate) struct Report {
     pub config: Value,
     pub look: Value,
     pub stats: Value,
+    pub story: Value,
     pub events: Vec<Event>,
     pub controls: BTreeMap<String, Rect>,
 }

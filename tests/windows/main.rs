@@ -9,6 +9,7 @@ mod picture;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod sharing;
+mod story;
 #[path = "../support/mod.rs"]
 mod support;
 mod view;

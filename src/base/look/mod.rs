@@ -56,6 +56,8 @@ parameters! {
         keep_in_view: bool = false, "Keep in view" effect(Window) advanced(true),
         /// Opens each scene with a short camera move. Any input to the camera ends the move.
         opening_move: bool = true, "Opening move" effect(Window) advanced(true),
+        /// Memory for recording the run, which the timeline shows. 0 turns recording off.
+        record: f32 = 256.0, "Record memory" [0.0..=4096.0, Linear] unit("MB") effect(Window) advanced(true) => round_record,
         /// Colours of the panel and of the picture: on a dark or a light background.
         theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
         /// Size of text and controls, relative to the size that the system recommends.
@@ -155,6 +157,15 @@ impl Look {
 
     fn round_cells_depth(&mut self) {
         self.cells_depth = self.cells_depth.round();
+    }
+
+    /// Returns the limit on the memory for recording the run, in bytes.
+    pub fn record_bytes(&self) -> usize {
+        (self.record as usize) << 20
+    }
+
+    fn round_record(&mut self) {
+        self.record = self.record.round();
     }
 
     fn round_trails(&mut self) {

@@ -8,7 +8,7 @@ use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::snapshot::Carried;
 use crate::engine::{Config, Engine};
-use crate::session::messages::{Command, Notice, ReplacedKernels};
+use crate::session::messages::{Command, Continuation, Notice, ReplacedKernels};
 
 impl Worker {
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {
@@ -34,6 +34,8 @@ impl Worker {
             Command::SetAutosaveFile(path) => self.autosave.set_file(path),
             Command::Capture(request) => self.capture(request)?,
             Command::Resume(path) => self.resume(&path)?,
+            Command::ContinueFrom(moment) => self.continue_from(*moment)?,
+            Command::KeepRestorePoints(keeps) => self.engine.keep_restore_points(keeps),
             Command::EditKernels(edits) => self.edit_kernels(edits)?,
             Command::StartStudy(study) => self.study(study)?,
             Command::StopStudy => {}
@@ -113,6 +115,22 @@ impl Worker {
                 Ok(())
             }
         }
+    }
+
+    /// Goes back to the moment of the run in `moment`, or reports an error and keeps the current simulation.
+    fn continue_from(&mut self, moment: Continuation) -> Result<()> {
+        let Continuation { point, config, step, view } = moment;
+        let config = Config { running: false, tuned: self.config().tuned.clone(), ..config };
+        if let Err(error) = self.engine.continue_from(&point, config) {
+            self.notifier.send(Notice::ResumeRefused(error));
+            return Ok(());
+        }
+        self.forget(Some(ChangeEffect::Reseed));
+        self.publisher.is_stale = true;
+        self.report_resumed(view)?;
+        // Unlike `seek`, always steps from the restore point, in the direction of the original run.
+        self.stepper.goal = Some(step).filter(|step| *step != self.step());
+        Ok(())
     }
 
     /// Reports to the window that the simulation continues from a snapshot. Pauses a simulation that has blown up.

@@ -205,6 +205,7 @@ impl Worker {
             energy_drift: measurements.sums.as_ref().and_then(|sums| sums.energy_drift),
             relative_error: measurements.accuracy.errors.map(|errors| errors.rms),
             errors: measurements.accuracy.errors,
+            restore_point: engine.restore_point(),
             ..Stats::default()
         };
         let counts = engine.config().mode.counts(&resolved.recipe);

@@ -14,6 +14,7 @@ mod picture;
 mod plots;
 mod share;
 mod time;
+mod timeline;
 mod undo;
 mod windows;
 
@@ -36,7 +37,7 @@ use gravitile::modes::{
 };
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, Markers, Model, Tool, ToolSettings, Ui, WindowStats};
+use gravitile::ui::{Action, CONTROLS, Markers, Model, Story, Tool, ToolSettings, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -61,6 +62,7 @@ struct App {
     plots: bool,
     brush: Option<f32>,
     sees_bodies: bool,
+    story: Story,
 }
 
 impl App {
@@ -110,6 +112,7 @@ impl App {
             plots: false,
             brush: None,
             sees_bodies: true,
+            story: Story::default(),
         }
     }
 
@@ -127,6 +130,7 @@ impl App {
             stats: &self.stats,
             device: &self.device,
             pool: &self.pool,
+            story: &self.story,
             window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,
@@ -203,7 +207,7 @@ fn choose(window: &mut Window, key: &str, option: &str) {
 fn open_folded(info: &'static ModeInfo) -> Window {
     // The window is so high that all controls are visible without scrolling.
     let mut window = Harness::builder()
-        .with_size(vec2(1280.0, 2000.0))
+        .with_size(vec2(1280.0, 2100.0))
         // Two clicks in successive frames count as a double click.
         .with_step_dt(0.02)
         .build_state(|ctx, app: &mut App| app.show(ctx), App::new(info));

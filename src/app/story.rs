@@ -1,0 +1,121 @@
+//! The record of the run as the window keeps it: what the timeline shows, and the frames to show again.
+
+use std::time::Instant;
+
+use super::report::StoryReport;
+use crate::base::Result;
+use crate::session::Frame;
+use crate::session::story::{EventKind, Recorder};
+use crate::ui;
+
+/// Maximum number of bodies in a recorded frame, if a graphics card draws and if the CPU draws.
+const MOST_BODIES: [usize; 2] = [1 << 16, 1 << 14];
+/// Maximum number of times that the report considers.
+const MOST_DECODINGS: usize = 10_000;
+/// The record of the run, and the replay.
+pub(super) struct Story {
+    pub recorder: Recorder,
+    /// What the timeline shows.
+    pub shown: ui::Story,
+    /// Revision of the record that `shown` describes.
+    revision: Option<u64>,
+    /// Whether the simulation ran when the user began to look at the past.
+    pub was_running: bool,
+    /// Limit on the memory of the record, in bytes.
+    pub limit: usize,
+    /// Texts of the current warnings without their numbers, which change all the time.
+    warnings: Vec<String>,
+    /// Time to decode each frame of the past, in ms.
+    decodings: Vec<f64>,
+}
+
+impl Story {
+    pub(super) fn new(is_software: bool) -> Result<Self> {
+        Ok(Self {
+            recorder: Recorder::new(0, MOST_BODIES[usize::from(is_software)])?,
+            shown: ui::Story::default(),
+            revision: None,
+            was_running: false,
+            limit: 0,
+            warnings: Vec::new(),
+            decodings: Vec::new(),
+        })
+    }
+
+    /// Records a new frame of the simulation.
+    pub(super) fn take(&mut self, frame: &Frame) {
+        self.recorder.take(frame, Instant::now());
+    }
+
+    /// Describes the record for the report.
+    pub(super) fn report(&self) -> StoryReport {
+        let record = self.recorder.record();
+        StoryReport {
+            frames: record.frames().len(),
+            bytes: record.bytes(),
+            seconds: record.span().map_or(0.0, |[first, last]| last - first),
+            events: record.events().iter().map(|event| event.text.clone()).collect(),
+            past: self.shown.past,
+            decodings: self.decodings.clone(),
+        }
+    }
+
+    /// Records an event.
+    pub(super) fn note(&self, text: impl Into<String>) {
+        self.recorder.note(EventKind::Warning, text.into());
+    }
+
+    /// Records the warnings that have appeared since the last call.
+    pub(super) fn note_warnings(&mut self, warnings: Vec<String>) {
+        let bare = |text: &String| text.replace(|letter: char| letter.is_ascii_digit() || letter == '.', "");
+        for text in warnings.iter().filter(|text| !self.warnings.contains(&bare(text))) {
+            self.note(text);
+        }
+        self.warnings = warnings.iter().map(bare).collect();
+    }
+
+    /// Updates what the timeline shows.
+    pub(super) fn update(&mut self) {
+        let record = self.recorder.record();
+        if self.revision.replace(record.revision()) != Some(record.revision()) {
+            self.shown.span = record.span();
+            self.shown.events = record.events().iter().cloned().collect();
+            self.shown.bytes = [record.bytes(), record.limit()];
+            let skipped = record.frames().back().map_or(0, |frame| frame.packed.skipped());
+            self.shown.share = skipped + 1;
+        }
+    }
+
+    /// Returns the frame at this time of the record, in seconds, and its own time; `None` if nothing has been recorded.
+    pub(super) fn frame(&mut self, at: f64) -> Option<(f64, Frame)> {
+        let begun = Instant::now();
+        let (at, packed, rest) = {
+            let record = self.recorder.record();
+            let frame = record.frames().get(record.place(at)?)?;
+            let rest =
+                Frame { stats: frame.stats.clone(), value_range: frame.value_range, ..Frame::default() };
+            (frame.at, frame.packed.clone(), rest)
+        };
+        // The thread that compresses does not wait for this.
+        let frame = Frame { points: packed.decode(), ..rest };
+        if self.decodings.len() < MOST_DECODINGS {
+            self.decodings.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+        Some((at, frame))
+    }
+
+    /// Returns the time of the frame that is `count` frames after the one at the time `at`.
+    pub(super) fn neighbour(&self, at: f64, count: i32) -> Option<f64> {
+        let record = self.recorder.record();
+        let place = record.place(at)? as i64 + i64::from(count);
+        let place = place.clamp(0, record.frames().len() as i64 - 1) as usize;
+        record.frames().get(place).map(|frame| frame.at)
+    }
+
+    /// Returns the frame that a film of the replay shows `seconds` after `start`, or `None` if that is beyond the end.
+    pub(super) fn film_frame(&mut self, start: f64, seconds: f64) -> Option<Frame> {
+        let at = start + seconds * self.shown.speed;
+        let last = self.recorder.record().span()?[1];
+        if at > last { None } else { self.frame(at).map(|(_, frame)| frame) }
+    }
+}

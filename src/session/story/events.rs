@@ -1,0 +1,107 @@
+//! Events of a run: what changed between two frames.
+
+use crate::base::params;
+use crate::session::frame::Stats;
+
+/// Kind of an [`Event`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// A parameter, the variant or another setting of the simulation has changed.
+    Setting,
+    /// The user has changed the bodies or the obstacles by hand, or has undone such a change.
+    Edit,
+    /// The scene has begun anew, or continues from a snapshot or an earlier moment.
+    Start,
+    /// A warning has appeared.
+    Warning,
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Time in the record, in seconds (see [`StoryFrame::at`](super::StoryFrame::at)).
+    pub at: f64,
+    /// Number of steps since the scene began.
+    pub step: u64,
+    /// What kind of event it is.
+    pub kind: EventKind,
+    /// What happened, for example `Gravity G = 2`.
+    pub text: String,
+}
+
+/// Returns what happened between two successive frames.
+pub(super) fn between(before: &Stats, after: &Stats) -> Vec<(EventKind, String)> {
+    if before.generation != after.generation {
+        let text = match after.step {
+            0 => format!("{} begins", after.config.start.title),
+            step => format!("Continued from step {step}"),
+        };
+        return vec![(EventKind::Start, text)];
+    }
+    let mut events = Vec::new();
+    if after.edits > before.edits {
+        let name = after.last_edit.map_or("the change", |edit| edit.name());
+        events.push((EventKind::Edit, capitalised(name.trim_start_matches("the "))));
+    } else if after.undos != before.undos {
+        events.push((EventKind::Edit, if after.undos < before.undos { "Undo" } else { "Redo" }.to_owned()));
+    }
+    let (old, new) = (&before.config, &after.config);
+    let mut mode = new.mode.clone();
+    let (changes, _) = old.mode.values().changes(&new.mode.values());
+    let infos = params::infos(mode.as_mut());
+    let label = |key| infos.iter().find(|info| info.key == key).map_or(key, |info| info.label);
+    let changes = changes.into_iter().map(|(key, value)| format!("{} = {value}", label(key)));
+    let variant = (before.variant != after.variant).then(|| format!("Variant {}", after.variant));
+    let group = (before.work_group != after.work_group && before.variant == after.variant)
+        .then(|| format!("Work-group {}", after.work_group));
+    let reverse = (old.reverse != new.reverse)
+        .then(|| if new.reverse { "Time runs backwards" } else { "Time runs forwards" }.to_owned());
+    let settings = changes.chain(variant).chain(group).chain(reverse);
+    events.extend(settings.map(|text| (EventKind::Setting, text)));
+    events
+}
+
+fn capitalised(text: &str) -> String {
+    let mut text = text.to_owned();
+    text.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::base::EditKind;
+    use crate::engine::Config;
+    use crate::modes::MODES;
+
+    #[test]
+    fn events_name_what_changed() {
+        let config = Config::new(MODES[0]);
+        let before = Stats {
+            generation: 1,
+            step: 7,
+            config: Arc::new(config.clone()),
+            variant: "a",
+            ..Stats::default()
+        };
+        assert_eq!(between(&before, &Stats { step: 9, ..before.clone() }), []);
+        let mut changed = config.clone();
+        params::set(changed.mode.as_mut(), "g", "2").unwrap();
+        let after = Stats {
+            config: Arc::new(changed),
+            variant: "b",
+            edits: 1,
+            undos: 1,
+            last_edit: Some(EditKind::Launch),
+            ..before.clone()
+        };
+        let texts: Vec<_> = between(&before, &after).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts, ["Launch", "Gravity G = 2", "Variant b"]);
+        let undone = Stats { undos: 0, ..after.clone() };
+        assert_eq!(between(&after, &undone), [(EventKind::Edit, "Undo".to_owned())]);
+        let again = Stats { generation: 2, step: 5, ..before.clone() };
+        assert_eq!(between(&before, &again), [(EventKind::Start, "Continued from step 5".to_owned())]);
+    }
+}

@@ -1,0 +1,343 @@
+//! The record: compressed frames and events within a limit of memory. Old frames are thinned before any is dropped.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::codec::Packed;
+use super::events::{Event, EventKind, between};
+use crate::engine::RestorePoint;
+use crate::session::frame::{Frame, Stats};
+
+/// Every frame with a number divisible by this one is a key frame, which is dropped only when it is the oldest frame.
+pub(super) const KEY_EVERY: u64 = 8;
+/// Time, in seconds, for which all frames are kept.
+const RECENT: f64 = 10.0;
+/// Maximum number of frames.
+const MOST_FRAMES: usize = 20_000;
+/// Maximum number of events.
+const MOST_EVENTS: usize = 1000;
+/// Assumed size in memory of a frame's statistics, in bytes.
+const STATS_BYTES: usize = 4096;
+
+/// A recorded frame.
+#[derive(Debug)]
+pub struct StoryFrame {
+    /// Number of the frame among the recorded ones. The more often it is divisible by two, the longer the frame is kept.
+    pub(super) number: u64,
+    /// Time in the record, in seconds: the time for which the simulation has run, without pauses.
+    pub at: f64,
+    /// Statistics of the frame. The lists for plots and tables are empty.
+    pub stats: Stats,
+    /// Range of the colour map.
+    pub value_range: [f32; 2],
+    /// The points of the frame.
+    pub packed: Arc<Packed>,
+}
+
+impl StoryFrame {
+    /// Returns the frame as the simulation has sent it, except for rounding (see [`Packed::decode`]).
+    pub fn frame(&self) -> Frame {
+        Frame { points: self.packed.decode(), value_range: self.value_range, stats: self.stats.clone() }
+    }
+}
+
+/// The frames of the last minutes of a run, oldest first, and the events among them.
+#[derive(Debug)]
+pub struct Record {
+    frames: VecDeque<StoryFrame>,
+    events: VecDeque<Event>,
+    /// Limit on the memory of the frames, in bytes.
+    limit: usize,
+    bytes: usize,
+    /// Number that changes when frames are dropped or added, so that positions in the list may have changed.
+    revision: u64,
+}
+
+impl Record {
+    /// Returns an empty record that uses at most `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { frames: VecDeque::new(), events: VecDeque::new(), limit, bytes: 0, revision: 0 }
+    }
+
+    /// Returns the frames, oldest first. Their times increase.
+    pub fn frames(&self) -> &VecDeque<StoryFrame> {
+        &self.frames
+    }
+
+    /// Returns the events, oldest first.
+    pub fn events(&self) -> &VecDeque<Event> {
+        &self.events
+    }
+
+    /// Returns the memory that the record uses, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the limit on the memory, in bytes.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Returns a number that changes whenever the list of frames changes.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Sets the limit on the memory, in bytes, and drops what exceeds it.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+        self.thin();
+    }
+
+    /// Forgets all frames and events.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.events.clear();
+        (self.bytes, self.revision) = (0, self.revision + 1);
+    }
+
+    /// Returns the times of the oldest and of the newest frame, in seconds; `None` if the record is empty.
+    pub fn span(&self) -> Option<[f64; 2]> {
+        Some([self.frames.front()?.at, self.frames.back()?.at])
+    }
+
+    /// Returns the place of the last frame at or before the time `at`, or of the first frame if all are later; `None` if the
+    /// record is empty.
+    pub fn place(&self, at: f64) -> Option<usize> {
+        let later = self.frames.partition_point(|frame| frame.at <= at);
+        (!self.frames.is_empty()).then(|| later.saturating_sub(1))
+    }
+
+    /// Adds an event at the time of the newest frame.
+    pub fn note(&mut self, kind: EventKind, text: String) {
+        let Some(newest) = self.frames.back() else { return };
+        self.events.push_back(Event { at: newest.at, step: newest.stats.step, kind, text });
+        if self.events.len() > MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.revision += 1;
+    }
+
+    /// Adds a frame, and the events since the last one. Then drops frames until the record is within its limit. A frame of
+    /// another mode begins a new record.
+    pub(super) fn push(&mut self, frame: StoryFrame) {
+        let events = match self.frames.back() {
+            Some(last) if last.stats.mode == frame.stats.mode => between(&last.stats, &frame.stats),
+            _ => {
+                self.clear();
+                Vec::new()
+            }
+        };
+        self.frames.push_back(frame);
+        events.into_iter().for_each(|(kind, text)| self.note(kind, text));
+        self.revision += 1;
+        self.thin();
+    }
+
+    /// Drops frames until the record is within its limit. First thins all but the most recent frames to a half, beginning
+    /// with the oldest, then to a quarter, then to an eighth. Then drops the oldest frames.
+    fn thin(&mut self) {
+        loop {
+            let points = self.measure();
+            let is_within = self.bytes <= self.limit && self.frames.len() <= MOST_FRAMES;
+            if points > self.limit / 2 {
+                self.drop_restore_point();
+            } else if is_within {
+                break;
+            } else if let Some(at) = self.least_needed() {
+                self.frames.remove(at);
+            } else {
+                self.drop_oldest();
+            }
+            self.revision += 1;
+        }
+        let first = self.frames.front().map_or(0.0, |frame| frame.at);
+        while self.events.front().is_some_and(|event| event.at < first) {
+            self.events.pop_front();
+        }
+    }
+
+    /// Returns the place of the frame to drop next while the record keeps its length, if there is one.
+    fn least_needed(&self) -> Option<usize> {
+        let recent = self.frames.back()?.at - RECENT;
+        let old = self.frames.iter().take_while(|frame| frame.at < recent);
+        let level = |frame: &StoryFrame| frame.number.trailing_zeros();
+        let least = old.enumerate().min_by_key(|(_, frame)| level(frame));
+        least.filter(|(_, frame)| level(frame) < KEY_EVERY.trailing_zeros()).map(|(place, _)| place)
+    }
+
+    /// Drops the oldest frame, and those that are differences from it.
+    fn drop_oldest(&mut self) {
+        self.frames.pop_front();
+        while self.frames.front().is_some_and(|frame| !frame.packed.is_key()) {
+            self.frames.pop_front();
+        }
+    }
+
+    /// Lets the frames of a restore point continue from the point before, where nothing but steps lies between them. Chooses
+    /// the points with the fewest steps between them. If there are none, gives up the oldest point.
+    fn drop_restore_point(&mut self) {
+        let mut all = Vec::new();
+        for point in self.frames.iter().filter_map(|frame| frame.stats.restore_point.as_ref()) {
+            if !all.last().is_some_and(|last: &&RestorePoint| last.is_same(point)) {
+                all.push(point);
+            }
+        }
+        let steps = |pair: &&[&RestorePoint]| pair[0].step().abs_diff(pair[1].step());
+        let (dropped, kept) = match all.windows(2).filter(|pair| pair[1].follows(pair[0])).min_by_key(steps) {
+            Some(pair) => (pair[1].clone(), Some(pair[0].clone())),
+            None => match all.first() {
+                Some(oldest) => ((*oldest).clone(), None),
+                None => return,
+            },
+        };
+        for frame in &mut self.frames {
+            let point = &mut frame.stats.restore_point;
+            if point.as_ref().is_some_and(|point| point.is_same(&dropped)) {
+                point.clone_from(&kept);
+            }
+        }
+    }
+
+    /// Measures the memory that the record uses. Returns that of the restore points alone.
+    fn measure(&mut self) -> usize {
+        let (mut bytes, mut points) = (0, 0);
+        let (mut weights, mut last) = (None, None);
+        for frame in &self.frames {
+            bytes += STATS_BYTES + frame.packed.bytes();
+            let own = frame.packed.weights();
+            if !weights.replace(own).is_some_and(|before: &Arc<_>| Arc::ptr_eq(before, own)) {
+                bytes += own.len();
+            }
+            if let Some(point) = &frame.stats.restore_point
+                && !last.replace(point).is_some_and(|before: &RestorePoint| before.is_same(point))
+            {
+                points += point.bytes();
+            }
+        }
+        self.bytes = bytes + points;
+        points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::codec::Encoder;
+    use super::*;
+    use crate::base::Points;
+    use crate::engine::{Config, Engine};
+
+    /// Adds `count` frames of `bodies` bodies, 30 a second.
+    fn fill(record: &mut Record, count: u64, bodies: usize) {
+        let mut encoder = Encoder::default();
+        let begun = record.frames.back().map_or(0, |frame| frame.number + KEY_EVERY) / KEY_EVERY * KEY_EVERY;
+        for number in begun..begun + count {
+            let place = |nth: usize| (nth as f32 * 0.37 + number as f32 * 0.01).sin();
+            let positions: Vec<[f32; 4]> =
+                (0..bodies).map(|nth| [place(nth), place(nth + 7), place(nth + 13), 1.0]).collect();
+            let values: Vec<f32> = (0..bodies).map(place).collect();
+            let points = Points { positions: positions.into(), values: values.into(), ..Points::default() };
+            let packed = encoder.encode(&points, number.is_multiple_of(KEY_EVERY));
+            let stats = Stats { mode: "gravity", generation: 1, step: number, ..Stats::default() };
+            record.push(StoryFrame {
+                number,
+                at: number as f64 / 30.0,
+                stats,
+                value_range: [0.0, 1.0],
+                packed,
+            });
+        }
+    }
+
+    #[test]
+    fn ten_thousand_frames_stay_within_the_limit() {
+        let limit = 3 << 20;
+        let mut record = Record::new(limit);
+        let mut most = 0;
+        for _ in 0..100 {
+            fill(&mut record, 100, 200);
+            most = most.max(record.bytes());
+            assert!(record.bytes() <= limit, "{} bytes", record.bytes());
+        }
+        assert!(most > limit / 10 * 9, "{most} of {limit} bytes: memory is left unused");
+        // All frames can still be decoded, and show their own bodies.
+        for frame in &record.frames {
+            let x = frame.frame().points.positions[3][0];
+            let expected = (3.0_f32 * 0.37 + frame.number as f32 * 0.01).sin();
+            assert!((x - expected).abs() < 1e-3, "frame {}: {x} and not {expected}", frame.number);
+        }
+        record.set_limit(limit / 4);
+        assert!(record.bytes() <= limit / 4 && !record.frames.is_empty());
+    }
+
+    #[test]
+    fn old_frames_are_thinned_before_any_is_dropped() {
+        let mut record = Record::new(usize::MAX);
+        fill(&mut record, 1200, 50);
+        let all = record.bytes();
+        let numbers = |record: &Record| record.frames.iter().map(|frame| frame.number).collect::<Vec<_>>();
+        // A little less memory costs every second of the oldest frames.
+        record.set_limit(all - 10 * STATS_BYTES);
+        assert_eq!(numbers(&record)[..12], [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21]);
+        // With half the memory, the oldest frames are a quarter, the middle ones a half, and the most recent ones whole.
+        record.set_limit(all / 2);
+        let left = numbers(&record);
+        let gaps: Vec<u64> = left.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!((left[0], gaps[0], gaps[gaps.len() - 1]), (0, 4, 1));
+        assert!(gaps.is_sorted_by(|a, b| a >= b), "{gaps:?}");
+        let whole = gaps.iter().rev().take_while(|gap| **gap == 1).count();
+        assert!((298..=302).contains(&whole), "{whole}");
+        // With very little, the oldest ones are dropped, and the first one left is a key frame.
+        record.set_limit(all / 10);
+        let left = numbers(&record);
+        assert!(left[0] > 0 && record.frames[0].packed.is_key(), "{left:?}");
+        assert_eq!(left[left.len() - 1], 1199);
+        record.set_limit(0);
+        assert!(record.frames.is_empty() && record.bytes() == 0);
+    }
+
+    #[test]
+    fn a_moment_shows_the_frame_before_it() {
+        let mut record = Record::new(usize::MAX);
+        assert_eq!((record.place(1.0), record.span()), (None, None));
+        fill(&mut record, 31, 3);
+        assert_eq!([-1.0, 0.0, 0.51, 9.0].map(|at| record.place(at)), [Some(0), Some(0), Some(15), Some(30)]);
+        assert_eq!(record.span(), Some([0.0, 1.0]));
+        record.note(EventKind::Warning, "careful".to_owned());
+        assert_eq!((record.events[0].at, record.events[0].step), (1.0, 30));
+        let stats = Stats { mode: "fluid", ..Stats::default() };
+        let packed = Encoder::default().encode(&Points::default(), true);
+        record.push(StoryFrame { number: 32, at: 1.1, stats, value_range: [0.0, 1.0], packed });
+        assert_eq!((record.frames.len(), record.events.len()), (1, 0), "another mode");
+    }
+
+    #[test]
+    fn restore_points_take_at_most_half_of_the_memory() {
+        let mut config = Config::new(&crate::modes::gravity::INFO);
+        config.bodies = Some(2000);
+        let device = crate::compute::list().unwrap().remove(0).open().unwrap();
+        let mut engine = Engine::new(device, config).unwrap();
+        engine.keep_restore_points(true);
+        let mut points = vec![engine.restore_point().unwrap()];
+        let bytes = points[0].bytes();
+        assert!(bytes >= 2000 * 32);
+        // A change makes a point that no other can replace.
+        for seed in 2..5 {
+            engine.configure(Config { seed, ..engine.config().clone() }).unwrap();
+            points.push(engine.restore_point().unwrap());
+        }
+        assert!(!points[1].follows(&points[0]) && points[1].follows(&points[1].clone()));
+        let mut record = Record::new(usize::MAX);
+        fill(&mut record, 40, 10);
+        for (frame, nth) in record.frames.iter_mut().zip(0..) {
+            frame.stats.restore_point = Some(points[nth / 10].clone());
+        }
+        record.set_limit(6 * bytes);
+        let kept = |record: &Record| {
+            record.frames.iter().map(|frame| frame.stats.restore_point.is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&record), [[false; 10], [true; 10], [true; 10], [true; 10]].concat());
+        assert!(record.bytes() <= 6 * bytes && record.bytes() > 3 * bytes);
+    }
+}

@@ -1,0 +1,52 @@
+//! The recorded run, as the timeline shows it.
+
+use crate::session::story::Event;
+
+/// The recorded run, as the timeline shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Story {
+    /// Times of the oldest and of the newest recorded frame, in seconds; `None` if nothing has been recorded.
+    pub span: Option<[f64; 2]>,
+    /// Time of the moment on the screen, in seconds; `None` if the screen shows the present.
+    pub past: Option<f64>,
+    /// Whether the replay runs.
+    pub plays: bool,
+    /// Speed of the replay, relative to that of the run.
+    pub speed: f64,
+    /// Events in the record, oldest first.
+    pub events: Vec<Event>,
+    /// Memory that the record uses, and the most that it may use, in bytes.
+    pub bytes: [usize; 2],
+    /// Whether the simulation can continue from the moment on the screen, or else the reason why not.
+    pub can_continue: Result<(), &'static str>,
+    /// Number of bodies that stand for one recorded body: 1 if all are recorded.
+    pub share: usize,
+}
+
+impl Default for Story {
+    fn default() -> Self {
+        Self {
+            span: None,
+            past: None,
+            plays: false,
+            speed: 1.0,
+            events: Vec::new(),
+            bytes: [0; 2],
+            can_continue: Err("The picture shows the present"),
+            share: 1,
+        }
+    }
+}
+
+impl Story {
+    /// Returns how long ago the moment on the screen was, in seconds of the record; `None` if the screen shows the present.
+    pub(super) fn age(&self) -> Option<f64> {
+        Some(self.span?[1] - self.past?)
+    }
+
+    /// Returns the place of a time on the bar, from 0 to 1.
+    pub(super) fn share_of(&self, at: f64) -> f32 {
+        let [first, last] = self.span.unwrap_or_default();
+        if last > first { ((at - first) / (last - first)).clamp(0.0, 1.0) as f32 } else { 1.0 }
+    }
+}
