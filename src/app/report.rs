@@ -134,7 +134,7 @@ impl Recorder {
     pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
-        stats: &Stats,
+        (stats, compared): (&Stats, Option<&Stats>),
         window: &Window,
         device: &DeviceInfo,
     ) -> Result<()> {
@@ -165,6 +165,8 @@ impl Recorder {
             "config": values(config),
             "look": ParamValues::collect(&mut look.clone()),
             "stats": stats,
+            // Statistics of the other simulation, while two are compared.
+            "compared": compared,
             "events": self.events,
             "controls": self.controls,
         });

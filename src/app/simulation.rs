@@ -54,6 +54,13 @@ impl Simulation {
         (frame, &self.shown, is_new)
     }
 
+    /// Returns the same as [`Simulation::frame`], for the frame that was found last. If `shows` is false, leaves a new
+    /// frame for a later call.
+    pub(super) fn found_frame(&mut self, shows: bool) -> (&Frame, &Stats, bool) {
+        let (frame, is_new) = if shows { self.session.take() } else { (self.session.shown(), false) };
+        (frame, &self.shown, is_new)
+    }
+
     /// Returns the config and the newest points.
     pub(super) fn scene(&mut self) -> (&Config, &Points) {
         (&self.config, &self.session.shown().points)

@@ -12,8 +12,10 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 use super::appearance::Appearance;
 use super::autosave::Autosave;
 use super::clock::{Wake, waker};
+use super::comparison::Comparison;
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder};
+use super::input::Gesture;
 use super::options::{Options, ReadCommandLine};
 use super::report::Recorder;
 use super::rig::FollowTarget;
@@ -30,7 +32,10 @@ use crate::session::{Command, Frame, Notice, Session};
 use crate::ui::{Model, Output, Ui};
 
 pub(super) struct Viewer {
+    /// The simulation that the panel edits.
     pub(super) sim: Simulation,
+    /// The comparison with another simulation, if any.
+    pub(super) comparison: Option<Comparison>,
     pub(super) viewpoint: Viewpoint,
     pub(super) tools: Tools,
     pub(super) ui: Ui,
@@ -86,6 +91,7 @@ impl Viewer {
         ui.kernels = kernels.as_ref().map(|kernels| kernels.watch.folder.clone());
         Ok(Self {
             sim: Simulation::new(session, pool, options.config),
+            comparison: None,
             viewpoint: Viewpoint::new(&options.view, options.resumes),
             tools: Tools::default(),
             ui,
@@ -123,12 +129,20 @@ impl Viewer {
         self.move_camera(interval);
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
         // The panel does not cover this area.
-        let picture = self.screen.window.pixels(output.picture);
-        self.screen.window.picture = picture;
-        self.screen.window.covered = output.covered;
+        let halves = self.comparison.as_ref().map(|it| [it.marked, it.marked.other()]);
+        let window = &mut self.screen.window;
+        window.other = halves.map(|[_, other]| window.pixels(other.of(output.picture)));
+        window.picture =
+            window.pixels(halves.map_or(output.picture, |[marked, _]| marked.of(output.picture)));
+        let picture = window.picture;
+        window.covered = output.covered;
         self.fit_camera();
         let camera = &self.viewpoint.rig.camera;
-        self.sim.show_light(self.screen.view.light_request(camera, [picture.width, picture.height]));
+        let size = [picture.width, picture.height];
+        self.sim.show_light(self.screen.view.light_request(camera, size));
+        if let Some(Comparison { other, view, .. }) = &mut self.comparison {
+            other.show_light(view.light_request(camera, size));
+        }
         self.draw(start, &output)?;
         self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
         self.recorder.place(output.controls, self.screen.window.scale());
@@ -138,13 +152,15 @@ impl Viewer {
     /// Handles the simulation's messages, files, kernels, films and autosaves, even while the window is hidden.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.poll_notices()?;
+        self.poll_comparison()?;
         self.poll_reader();
         self.poll_kernels();
         self.poll_exports();
         if self.autosave.due().is_some_and(|due| Instant::now() >= due) {
             let settings = self.settings();
             self.preferences.save(settings);
-            let Self { autosave, sim, viewpoint, .. } = self;
+            let Self { autosave, viewpoint, .. } = self;
+            let sim = autosaved(&mut self.sim, &mut self.comparison);
             // A hidden window does not show the newest frame.
             let newest = &sim.session.newest().stats;
             let commands = autosave.save(newest, || viewpoint.rig.camera.to_words());
@@ -202,7 +218,12 @@ impl Viewer {
         }
         self.sim.watch(self.ui.plots.is_open);
         self.sim.watch_for_lens(self.ui.lens.watched());
-        self.sim.show_cells(self.screen.look.cells_for(None).map(|request| request.depth));
+        let cells = self.screen.look.cells_for(None).map(|request| request.depth);
+        self.sim.show_cells(cells);
+        if let Some(Comparison { other, .. }) = &mut self.comparison {
+            other.watch(self.ui.plots.is_open);
+            other.show_cells(cells);
+        }
         Ok(Some(output))
     }
 
@@ -215,6 +236,7 @@ impl Viewer {
         let view = (camera, self.screen.window.aspect());
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
+        let compared = self.comparison.as_ref().map(Comparison::shown);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
@@ -236,6 +258,7 @@ impl Viewer {
                 grid_spacing,
                 sees_bodies,
                 heaviest: tools.named.heaviest(),
+                compared,
                 value_range: view.value_range(),
             };
             ui.show(ctx, model)
@@ -250,14 +273,21 @@ impl Viewer {
         }
         // Switching on `keep_in_view` applies to the current view, even if the user has moved the camera.
         self.viewpoint.rig.is_users &= before.keep_in_view || !look.keep_in_view;
+        if let Some(comparison) = &mut self.comparison {
+            comparison.view.set_look(look)?;
+        }
         view.set_look(look)
     }
 
     /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
-        let Self { sim, viewpoint, screen, .. } = self;
+        let Self { sim, comparison, viewpoint, screen, .. } = self;
         let viewport = screen.window.viewport();
-        let (frame, shown, is_new) = sim.frame();
+        let shows = comparison.as_mut().map(|comparison| comparison.keep_in_step(sim));
+        let (frame, shown, is_new) = match shows {
+            None => sim.frame(),
+            Some(shows) => sim.found_frame(shows),
+        };
         let scene = &frame.stats.config.start;
         let is_other_scene = (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation);
         viewpoint.opens_with_move = self.may_open_with_move && screen.look.opening_move;
@@ -288,6 +318,9 @@ impl Viewer {
                 self.tools.follows_next = None;
             }
             self.tools.bodies_changed(self.sim.scene().1);
+        }
+        if let Some(comparison) = self.comparison.as_mut().filter(|_| shows == Some(true)) {
+            comparison.upload(&mut self.sim)?;
         }
         if self.screen.lost_trails() {
             self.ui.alerts.say("Trails are off, because there are too many bodies");
@@ -325,18 +358,25 @@ impl Viewer {
         let Screen { view, window, stats, clock, .. } = &mut self.screen;
         let (camera, recorder) = (&self.viewpoint.rig.camera, &mut self.recorder);
         let hidden = output.hidden.map(|rect| window.pixels(rect));
-        let places = (Some(window.pixels(output.picture)), hidden);
+        let places = (Some(window.picture), hidden);
         let (context, is_paused) = (window.context().clone(), !self.sim.config.running);
         let begun = start.elapsed();
-        window.draw(
-            |surface| recorder.drawing(&context, is_paused, || view.draw_beside(surface, camera, places)),
-            stats,
-        )?;
+        let mut other = self.comparison.as_mut().map(|comparison| &mut comparison.view).zip(window.other);
+        let mut picture = |surface: &mut glium::Frame| {
+            view.draw_beside(surface, camera, places)?;
+            other
+                .iter_mut()
+                .try_for_each(|(view, area)| view.draw_beside(surface, camera, (Some(*area), hidden)))
+        };
+        window.draw(|surface| recorder.drawing(&context, is_paused, || picture(surface)), stats)?;
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         if let Some(interval) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
             let is_software = window.is_software;
-            self.sim.send(Command::SetFrameInterval { interval, is_software });
+            self.send_to_all(|| Command::SetFrameInterval { interval, is_software });
+            if let Some(comparison) = &mut self.comparison {
+                comparison.picture = interval;
+            }
         }
         Ok(())
     }
@@ -351,6 +391,7 @@ impl Viewer {
             self.screen.update_refresh();
         }
         let response = self.screen.window.on_event(event);
+        self.screen.window.note_pointer(self.tools.mouse.drag.is_some());
         let tool = self.tools.drag_tool(&self.sim.config);
         let Self { screen, tools, viewpoint, .. } = self;
         let place = |at| screen.window.off_centre(at);
@@ -367,11 +408,16 @@ impl Viewer {
     /// Applies pending mouse gestures and brush strokes.
     fn apply_gestures(&mut self) {
         for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
+            if matches!(gesture, Gesture::Click(_)) && self.screen.window.points_at_other() {
+                self.mark_other();
+                continue;
+            }
             let (config, points) = self.sim.scene();
             let camera = &self.viewpoint.rig.camera;
             let request = self.tools.apply(gesture, &Surroundings { camera, config, points });
             match request {
                 Some(Request::Select(body)) => self.select(body),
+                Some(Request::StartAttractor { .. }) if self.refuses_edits() => self.cancel_gesture(),
                 Some(Request::StartAttractor { repels }) => {
                     self.recorder.note(format!("pull={}", !repels), &self.sim.shown);
                 }
@@ -387,7 +433,7 @@ impl Viewer {
             }
         }
         for stroke in std::mem::take(&mut self.tools.mouse.strokes) {
-            if !self.must_wait() {
+            if !self.must_wait() && !self.refuses_edits() {
                 self.recorder.note(format!("paint={}", stroke.solid), &self.sim.shown);
                 self.sim.send(Command::Paint(stroke));
             }
@@ -407,7 +453,8 @@ impl Viewer {
 
     /// Starts autosaving, unless it has already started.
     pub(super) fn start_autosave(&mut self) {
-        let Self { autosave, sim, viewpoint, .. } = self;
+        let Self { autosave, viewpoint, .. } = self;
+        let sim = autosaved(&mut self.sim, &mut self.comparison);
         autosave.start(|| viewpoint.text()).into_iter().for_each(|command| sim.send(command));
     }
 
@@ -441,10 +488,16 @@ impl Viewer {
     pub(super) fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.preferences.save(settings);
-        let Self { sim, screen, recorder, .. } = &mut self;
-        let reported = recorder.write((&sim.config, &screen.look), &sim.shown, &screen.window, sim.device());
+        let Self { sim, comparison, screen, recorder, .. } = &mut self;
+        let reported = {
+            let compared = comparison.as_ref().map(|comparison| &comparison.other.shown);
+            let settings = (&sim.config, &screen.look);
+            recorder.write(settings, (&sim.shown, compared), &screen.window, sim.device())
+        };
         self.end_film(true);
         let mut saved = Ok(());
+        // It may hold the device, for which the other one waits.
+        self.comparison = None;
         // Before the worker ends, it delivers all requested pictures.
         self.sim.session.end(Some(self.viewpoint.rig.camera.to_words()));
         for notice in self.sim.session.notices() {
@@ -456,5 +509,13 @@ impl Viewer {
             saved = saved.and(outcome);
         }
         saved.and(self.exports.join()).and(reported).and(self.sim.failure.map_or(Ok(()), Err))
+    }
+}
+
+/// Returns the simulation that is saved automatically: while two are compared, the one from which the comparison began.
+fn autosaved<'a>(sim: &'a mut Simulation, comparison: &'a mut Option<Comparison>) -> &'a mut Simulation {
+    match comparison {
+        Some(comparison) if !comparison.has_original => &mut comparison.other,
+        _ => sim,
     }
 }

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 
+use super::autosave::Autosave;
+use super::turns::Turns;
 use crate::base::{Attractor, BodyNames, Edit, Error, LightRequest, Points, Result, Stroke};
 use crate::compute::KernelEdits;
-use crate::engine::{Config, Snapshot, Study, Trial};
+use crate::engine::{Config, Fork, Snapshot, Study, Trial};
 
 /// Commands from the window to the simulation's thread.
 #[derive(Debug)]
@@ -56,6 +58,14 @@ pub enum Command {
     ShowCells(Option<u32>),
     /// Add an image of the light of all bodies to each frame, and leave out some of the bodies; `None` adds no image.
     ShowLight(Option<Box<LightRequest>>),
+    /// Send the state after the current frame, from which a second simulation continues.
+    Fork(Sender<Result<Fork>>),
+    /// Run beside another simulation; `None` ends this.
+    Pair(Option<Pairing>),
+    /// Send the autosave file, which another simulation takes over.
+    GiveAutosave(Sender<Autosave>),
+    /// Take over the autosave file that another simulation sends.
+    TakeAutosave(Receiver<Autosave>),
     /// Set the interval between displayed frames, which determines the number of steps per frame.
     SetFrameInterval {
         /// Time to draw a frame, or the screen's refresh interval if that is longer.
@@ -69,6 +79,16 @@ pub enum Command {
     FrameTaken,
     /// End the simulation. Contains the last camera position if there is a window.
     Quit(Option<String>),
+}
+
+/// How a simulation runs beside another one.
+#[derive(Debug, Clone)]
+pub struct Pairing {
+    /// Its turns on the device.
+    pub turns: Turns,
+    /// Number of steps between displayed frames. The frames show the steps that are multiples of this number, so that
+    /// both simulations show the same steps. `None` if each runs freely.
+    pub every: Option<u32>,
 }
 
 /// What the Lens window shows of the device.
@@ -94,7 +114,8 @@ impl Command {
         use Command as C;
         match self {
             C::Configure(_) | C::Restart | C::Resume(_) | C::Edit(_) | C::Paint(_) | C::Attract(_) => true,
-            C::Undo | C::Redo | C::SetAutosaveFile(_) | C::AcknowledgeLoss => true,
+            C::Undo | C::Redo | C::SetAutosaveFile(_) | C::TakeAutosave(_) | C::AcknowledgeLoss => true,
+            C::Fork(_) | C::Pair(_) | C::GiveAutosave(_) => false,
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
@@ -125,6 +146,7 @@ impl Command {
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)
+                | Self::Pair(_)
                 | Self::AcknowledgeLoss
         )
     }

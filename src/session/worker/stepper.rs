@@ -36,6 +36,9 @@ pub(super) struct Stepper {
     pub picture: Duration,
     /// Whether the CPU draws the frames.
     pub is_software: bool,
+    /// If another simulation runs beside this one: number of steps between displayed frames. A burst ends at the next
+    /// step that is a multiple of this number.
+    pub every: Option<u32>,
     /// Fraction of a step that did not fit into the last burst and is carried over to the next one.
     carry: f64,
 }
@@ -63,6 +66,7 @@ impl Stepper {
             goal: None,
             picture: PICTURE,
             is_software: false,
+            every: None,
             carry: 0.0,
         }
     }
@@ -95,6 +99,11 @@ impl Stepper {
     /// Returns the number of steps in a burst: the user's choice, or as many steps as fit between displayed frames.
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
+        if let Some(every) = self.every.filter(|_| !is_free) {
+            let past = (situation.step % u64::from(every.max(1))) as u32;
+            let steps = if situation.is_backwards && past > 0 { past } else { every - past };
+            return self.within_reach(steps, situation);
+        }
         let (least, _) = config.mode.info().work.burst;
         // Outside free run, longer bursts compensate for slow drawing: they fill the time that it takes, and keep the number
         // of steps per second.
@@ -157,6 +166,19 @@ mod tests {
         stepper.goal = Some(2);
         assert_eq!(stepper.burst_length(&config, back), 1, "the chosen length does not count while seeking");
         assert_eq!(stepper.burst_length(&config, Situation { step: 2, ..START }), 0);
+    }
+
+    #[test]
+    fn bursts_beside_another_simulation_end_at_multiples() {
+        let mut stepper = Stepper { every: Some(8), ..Stepper::new() };
+        let config = Config { steps_per_frame: Some(3), ..config() };
+        let mut steps = |step, is_backwards| {
+            stepper.burst_length(&config, Situation { step, is_backwards, step_seconds: 10.0, ..START })
+        };
+        assert_eq!([0, 3, 8, 15].map(|step| steps(step, false)), [8, 5, 8, 1]);
+        assert_eq!([0, 3, 8, 15].map(|step| steps(step, true)), [0, 3, 8, 7]);
+        let free = Config { free_run: true, ..config.clone() };
+        assert_eq!(stepper.burst_length(&free, Situation { step: 3, ..START }), 3);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! and checks the configuration.
 
 mod chart;
+mod comparison;
 mod configuration;
 mod habits;
 mod hand;
@@ -23,6 +24,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use gravitile::base::DivergenceLog;
 use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::{Edit, SelectedBody};
 use gravitile::base::look::Look;
@@ -35,7 +37,7 @@ use gravitile::modes::{
 };
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, Markers, Model, Tool, ToolSettings, Ui, WindowStats};
+use gravitile::ui::{Action, CONTROLS, Compared, Half, Markers, Model, Tool, ToolSettings, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -60,6 +62,8 @@ struct App {
     plots: bool,
     brush: Option<f32>,
     sees_bodies: bool,
+    /// The half of the simulation that the panel edits, the statistics of the other one, and the divergence.
+    compared: Option<(Half, Stats, DivergenceLog)>,
 }
 
 impl App {
@@ -109,6 +113,7 @@ impl App {
             plots: false,
             brush: None,
             sees_bodies: true,
+            compared: None,
         }
     }
 
@@ -133,6 +138,11 @@ impl App {
             grid_spacing: 0.1,
             sees_bodies: self.sees_bodies,
             heaviest: &self.heaviest,
+            compared: self.compared.as_ref().map(|(marked, other, divergence)| Compared {
+                marked: *marked,
+                other,
+                divergence,
+            }),
             value_range: [0.25, 4.0],
         };
         let output = self
