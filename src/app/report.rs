@@ -12,7 +12,7 @@ use crate::base::{Look, OutputFile, ParamValues, Result};
 use crate::compute::DeviceInfo;
 use crate::engine::Config;
 use crate::session::Stats;
-use crate::ui::WindowStats;
+use crate::ui::{Compared, WindowStats};
 
 /// Collects measurements and events for the report. If no report was requested, it only counts frames.
 pub(super) struct Recorder {
@@ -134,7 +134,7 @@ impl Recorder {
     pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
-        (stats, compared): (&Stats, Option<&Stats>),
+        (stats, compared): (&Stats, Option<Compared>),
         window: &Window,
         device: &DeviceInfo,
     ) -> Result<()> {
@@ -165,8 +165,10 @@ impl Recorder {
             "config": values(config),
             "look": ParamValues::collect(&mut look.clone()),
             "stats": stats,
-            // Statistics of the other simulation, while two are compared.
-            "compared": compared,
+            // While two simulations are compared: statistics of the one that the panel does not edit, and the latest
+            // divergence: root mean square, and largest.
+            "compared": compared.map(|compared| compared.other),
+            "divergence": compared.and_then(|compared| compared.divergence.latest()).map(|it| [it.rms, it.largest]),
             "events": self.events,
             "controls": self.controls,
         });

@@ -490,7 +490,7 @@ impl Viewer {
         self.preferences.save(settings);
         let Self { sim, comparison, screen, recorder, .. } = &mut self;
         let reported = {
-            let compared = comparison.as_ref().map(|comparison| &comparison.other.shown);
+            let compared = comparison.as_ref().map(Comparison::shown);
             let settings = (&sim.config, &screen.look);
             recorder.write(settings, (&sim.shown, compared), &screen.window, sim.device())
         };

@@ -27,6 +27,8 @@ struct State {
     /// The simulation that computed last.
     last: usize,
     waits: [bool; 2],
+    /// Device time of a step of each simulation, in seconds; 0 if unknown.
+    step_seconds: [f64; 2],
 }
 
 /// A turn, which ends when it is dropped.
@@ -40,6 +42,14 @@ impl Turns {
     pub fn pair() -> [Self; 2] {
         let shared = Arc::<Shared>::default();
         [0, 1].map(|place| Self { place, shared: shared.clone() })
+    }
+
+    /// Exchanges the device times of a step, in seconds: stores that of this simulation, and returns that of the other; 0 if
+    /// unknown.
+    pub(super) fn exchange_times(&self, step_seconds: f64) -> f64 {
+        let mut state = self.shared.state();
+        state.step_seconds[self.place] = step_seconds;
+        state.step_seconds[1 - self.place]
     }
 
     /// Waits for the next turn. Returns `None` as soon as `gives_up` returns true.

@@ -81,7 +81,8 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, has_card: bool, out: 
     let Some(compared) = model.compared else { return };
     let picture = ctx.available_rect();
     let line = Rect::from_center_size(picture.center(), vec2(DIVIDER, picture.height()));
-    ctx.layer_painter(egui::LayerId::background()).rect_filled(line, 0.0, theme::of_context(ctx).weak);
+    let colour = theme::of_context(ctx).weak.gamma_multiply(0.6);
+    ctx.layer_painter(egui::LayerId::background()).rect_filled(line, 0.0, colour);
     for half in [Half::Left, Half::Right] {
         let is_marked = half == compared.marked;
         let (own, others) =
@@ -196,6 +197,7 @@ fn card(ctx: &egui::Context, model: &mut Model, compared: Compared, out: &mut Co
             ui.spacing_mut().item_spacing = vec2(4.0, 5.0);
             ui.horizontal(|ui| {
                 ui.label(RichText::new("Divergence").strong().color(theme::of(ui).accent));
+                ui.add_space(6.0);
                 let text = divergence_text(compared.divergence.latest());
                 let text = RichText::new(text).monospace().size(12.0).color(theme::of(ui).strong);
                 ui.label(text).on_hover_text(DIVERGENCE_HELP);
@@ -239,7 +241,7 @@ fn curve(ui: &mut egui::Ui, log: &DivergenceLog) {
     ui.painter().rect_filled(rect, 4.0, colours.sunken);
     let points = log.points();
     let (Some((first, _)), Some((last, _))) = (points.first(), points.last()) else { return };
-    let [low, high] = decades(points);
+    let Some([low, high]) = decades(points) else { return };
     let inner = rect.shrink2(Vec2::new(3.0, 4.0));
     let place = |step: u64, value: f64| {
         let x = (step - first) as f32 / (last - first).max(1) as f32;
@@ -264,13 +266,15 @@ fn curve(ui: &mut egui::Ui, log: &DivergenceLog) {
     });
 }
 
-/// Returns the powers of ten between which all positive values of `points` lie.
-fn decades(points: &[(u64, Divergence)]) -> [f64; 2] {
+/// Returns the powers of ten between which all positive values of `points` lie, or `None` if there are none.
+fn decades(points: &[(u64, Divergence)]) -> Option<[f64; 2]> {
     let values = points.iter().flat_map(|(_, it)| [it.rms, it.largest]).filter(|value| *value > 0.0);
     let (low, high) =
         values.fold((f64::INFINITY, LEAST), |(low, high), value| (low.min(value), high.max(value)));
-    let low = low.clamp(LEAST, 1.0).log10().floor();
-    [low, high.log10().ceil().max(low + 1.0)]
+    low.is_finite().then(|| {
+        let low = low.max(LEAST).log10().floor();
+        [low, high.log10().ceil().max(low + 1.0)]
+    })
 }
 
 #[cfg(test)]
@@ -290,9 +294,8 @@ mod tests {
         let points = |values: &[f64]| -> Vec<_> {
             values.iter().map(|rms| (0, Divergence { rms: *rms, largest: 0.0 })).collect()
         };
-        assert_eq!(decades(&points(&[0.0, 3e-6, 2e-3])), [-6.0, -2.0]);
-        assert_eq!(decades(&points(&[1e-20])), [-9.0, -8.0]);
-        let [low, high] = decades(&points(&[0.0]));
-        assert!(low < high && low.is_finite() && high.is_finite());
+        assert_eq!(decades(&points(&[0.0, 3e-6, 2e-3])), Some([-6.0, -2.0]));
+        assert_eq!(decades(&points(&[1e-20])), Some([-9.0, -8.0]));
+        assert_eq!(decades(&points(&[0.0])), None);
     }
 }

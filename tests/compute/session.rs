@@ -17,7 +17,7 @@ use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
-use gravitile::session::{CaptureRequest, Command, Frame, Notice, Stats};
+use gravitile::session::{CaptureRequest, Command, Frame, Notice, Pairing, Stats, Turns};
 
 fn small() -> Config {
     scene("plummer", Some(256), &[])
@@ -105,6 +105,31 @@ fn frames_show_their_steps(device: &Device) {
 /// Returns the positions without the fourth number, whose meaning differs.
 fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
     rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
+}
+
+/// Two simulations from one moment, of which one is a copy of the other, show the same bits at the same steps; each takes
+/// its turns on the device.
+#[test]
+fn a_copy_of_a_simulation_has_the_same_bits_at_the_same_steps() {
+    for info in MODES {
+        let config = Config { bodies: Some(1000), steps_per_frame: Some(3), ..Config::new(info) };
+        let mut first = Watched::new(config);
+        first.frame_where(|frame| frame.stats.step > 6);
+        let (answer, fork) = crossbeam_channel::bounded(1);
+        let [own, others] = Turns::pair().map(|turns| Command::Pair(Some(Pairing { turns, every: Some(8) })));
+        first.session.send(own);
+        first.session.send(Command::Fork(answer));
+        let mut second = Watched::of(move || fork.recv().unwrap()?.engine());
+        second.session.send(others);
+        let [a, b] = [&mut first, &mut second].map(|watched| {
+            // Every frame shows a multiple of 8, so these steps are shown.
+            [40, 80].map(|step| {
+                let Frame { points, stats, .. } = watched.frame_where(|frame| frame.stats.step == step);
+                (stats.generation, stats.time, points.positions, points.image)
+            })
+        });
+        assert!(a == b, "{}", info.name);
+    }
 }
 
 fn interval(interval: Duration) -> Command {

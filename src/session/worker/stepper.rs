@@ -53,6 +53,9 @@ pub(super) struct Situation {
     pub step_seconds: f64,
     /// Time to read back a frame, in seconds.
     pub read_seconds: f64,
+    /// Least time of a burst in free run, in seconds: that of a step of the other simulation, so that both compute for as
+    /// long in their turns; 0 without another simulation.
+    pub least_seconds: f64,
     /// Whether the pointer attracts bodies.
     pub attracts: bool,
 }
@@ -118,7 +121,7 @@ impl Stepper {
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;
-        let room = if is_free { room / FREE_BURSTS } else { room };
+        let room = if is_free { (room / FREE_BURSTS).max(situation.least_seconds) } else { room };
         let steps = match situation.step_seconds {
             step if step > 0.0 => {
                 let least = if step * least < LEAST_BURST_SECONDS { least } else { 1.0 };
@@ -149,8 +152,14 @@ mod tests {
     use super::*;
     use crate::modes::gravity;
 
-    const START: Situation =
-        Situation { step: 0, is_backwards: false, step_seconds: 1e-3, read_seconds: 0.0, attracts: false };
+    const START: Situation = Situation {
+        step: 0,
+        is_backwards: false,
+        step_seconds: 1e-3,
+        read_seconds: 0.0,
+        least_seconds: 0.0,
+        attracts: false,
+    };
 
     fn config() -> Config {
         Config::new(&gravity::INFO)
@@ -199,6 +208,12 @@ mod tests {
         assert_eq!(steps(1e-3, false), 4, "a third of 85 % of 16.7 ms");
         assert_eq!((steps(1e-9, false), steps(10.0, false)), (MAX_FREE_BURST, 1));
         assert_eq!(steps(1e-9, true), MAX_ATTRACTING_BURST);
+        let beside = Situation { least_seconds: 0.05, ..START };
+        assert_eq!(
+            Stepper::new().burst_length(&free, beside),
+            50,
+            "as long as a step of the other simulation"
+        );
     }
 
     /// Simulates frames by a clock. Drawing a frame takes `draw` seconds, and longer by the fraction `contention` of the

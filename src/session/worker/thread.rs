@@ -172,11 +172,13 @@ impl Worker {
     }
 
     pub(super) fn situation(&self) -> Situation {
+        let step_seconds = self.measurements.rates.rates().step_seconds;
         Situation {
             step: self.step(),
             is_backwards: self.engine.is_backwards(),
-            step_seconds: self.measurements.rates.rates().step_seconds,
+            step_seconds,
             read_seconds: self.publisher.read_ms * 1e-3,
+            least_seconds: self.turns.as_ref().map_or(0.0, |turns| turns.exchange_times(step_seconds)),
             attracts: self.edits.attraction.is_some(),
         }
     }

@@ -11,6 +11,7 @@ use super::*;
 fn compare(window: &mut Window, marked: Half) {
     let app = window.state_mut();
     let info = app.config.mode.info();
+    params::set(app.config.mode.as_mut(), "dt", "0.01").unwrap();
     let mut config = app.config.clone();
     params::set(config.mode.as_mut(), "dt", "0.02").unwrap();
     app.stats = Stats {
