@@ -25,6 +25,10 @@ impl Viewer {
             if (action.changes_state() && self.must_wait()) || self.is_refused_in_past(&action) {
                 continue;
             }
+            let edits = action.needs_one_simulation() || matches!(action, Action::Undo | Action::Redo);
+            if edits && self.refuses_edits() {
+                continue;
+            }
             self.recorder.note(format!("{action:?}").to_lowercase(), &self.sim.shown);
             if action.starts_autosave() {
                 self.start_autosave();
@@ -33,10 +37,14 @@ impl Viewer {
                 continue;
             }
             match action {
-                Action::Step => self.sim.send(Command::Step),
-                Action::GoTo(goal) => self.sim.send(Command::Seek(goal)),
-                Action::Restart => self.restart(Command::Restart, false),
-                Action::RestartAndRun => self.restart(Command::Restart, true),
+                Action::Step => self.send_to_all(|| Command::Step),
+                Action::GoTo(goal) => self.send_to_all(|| Command::Seek(goal)),
+                Action::Restart | Action::RestartAndRun => {
+                    if let Some(comparison) = &self.comparison {
+                        comparison.other.send(Command::Restart);
+                    }
+                    self.restart(Command::Restart, action == Action::RestartAndRun);
+                }
                 Action::UndoAndRun => self.restart(Command::Undo, true),
                 Action::Undo => self.sim.send(Command::Undo),
                 Action::Redo => self.sim.send(Command::Redo),
@@ -63,6 +71,10 @@ impl Viewer {
                 Action::ResetView => self.frame_all(true),
                 Action::RecallView(number) => self.recall_view(number),
                 Action::StoreView(number) => self.store_view(number),
+                Action::Compare => self.compare(),
+                Action::MarkOther => self.mark_other(),
+                Action::SwapHalves => self.swap_halves(),
+                Action::Keep(half) => self.keep(half),
                 Action::StartStudy(study) => self.sim.send(Command::StartStudy(study)),
                 Action::StopStudy => self.sim.send(Command::StopStudy),
                 Action::SaveChart(kind) => self.save_chart(kind),
@@ -109,6 +121,9 @@ impl Viewer {
         } else {
             self.start_autosave();
             self.sim.configure(before);
+            if let Some(comparison) = &mut self.comparison {
+                comparison.follow(before, &self.sim.config);
+            }
             self.recorder.change(before, &self.sim.config, &self.sim.shown);
         }
     }
@@ -132,14 +147,14 @@ impl Viewer {
         }
         self.tools.settings.follows &= body.is_some();
         self.tools.follows_next = None;
-        self.sim.send(Command::Select(body));
+        self.send_to_all(|| Command::Select(body));
         let text = body.map_or_else(|| "none".to_owned(), |body| body.to_string());
         self.recorder.note(format!("select={text}"), &self.sim.shown);
     }
 
     /// Sends an edit of the bodies to the simulation. Returns false, without sending it, if a snapshot is being opened.
     pub(super) fn edit(&mut self, edit: Edit) -> bool {
-        let is_possible = !self.must_wait();
+        let is_possible = !self.must_wait() && !self.refuses_edits();
         if is_possible {
             self.start_autosave();
             self.sim.send(Command::Edit(edit));

@@ -65,6 +65,11 @@ impl Gui {
         self.state.egui_ctx()
     }
 
+    /// Returns the latest position of the pointer.
+    pub(super) fn pointer(&self) -> PhysicalPosition<f64> {
+        self.pointer
+    }
+
     /// Returns egui's connection to the window, which reads and writes the clipboard.
     pub(super) fn clipboard(&mut self) -> &mut State {
         &mut self.state

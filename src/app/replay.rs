@@ -20,7 +20,6 @@ impl Viewer {
                 self.go_live(true);
             }
             self.story.recorder.set_limit(limit);
-            self.sim.send(Command::KeepRestorePoints(limit > 0));
         }
         self.story.update();
     }
@@ -32,6 +31,12 @@ impl Viewer {
             matches!(action, A::ScrubTo(_) | A::ScrubBy(_) | A::ReplayOrPause | A::GoLive | A::ContinueHere);
         if is_moving && (self.exports.film.is_some() || self.sim.is_resuming) {
             self.ui.alerts.say("Not possible while a film is being recorded or a file is being opened.");
+            return true;
+        }
+        if is_moving && self.comparison.is_some() {
+            self.ui
+                .alerts
+                .say("The timeline waits while two simulations are compared. Press D to end the comparison.");
             return true;
         }
         let now = self.story.shown.past;
@@ -144,7 +149,7 @@ impl Viewer {
             return false;
         }
         match action {
-            A::RecordFilm | A::Deselect => false,
+            A::RecordFilm | A::Deselect | A::Compare => false,
             A::Step | A::GoTo(_) | A::Restart | A::RestartAndRun | A::OpenFile(_) | A::ContinuePrevious => {
                 self.go_live(false);
                 false

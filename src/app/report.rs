@@ -12,7 +12,7 @@ use crate::base::{Look, OutputFile, ParamValues, Result};
 use crate::compute::DeviceInfo;
 use crate::engine::Config;
 use crate::session::Stats;
-use crate::ui::WindowStats;
+use crate::ui::{Compared, WindowStats};
 
 /// Collects measurements and events for the report. If no report was requested, it only counts frames.
 pub(super) struct Recorder {
@@ -149,7 +149,7 @@ impl Recorder {
     pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
-        (stats, story): (&Stats, StoryReport),
+        (stats, story, compared): (&Stats, StoryReport, Option<Compared>),
         window: &Window,
         device: &DeviceInfo,
     ) -> Result<()> {
@@ -189,6 +189,10 @@ impl Recorder {
                 "past": story.past,
                 "decode_ms": percentiles(story.decodings.into_iter()),
             },
+            // While two simulations are compared: statistics of the one that the panel does not edit, and the latest
+            // divergence: root mean square, and largest.
+            "compared": compared.map(|compared| compared.other),
+            "divergence": compared.and_then(|compared| compared.divergence.latest()).map(|it| [it.rms, it.largest]),
             "events": self.events,
             "controls": self.controls,
         });

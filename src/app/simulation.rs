@@ -3,7 +3,7 @@
 use crate::base::{Error, LightRequest, Points};
 use crate::compute::DeviceInfo;
 use crate::engine::{Config, Resolved};
-use crate::session::{Command, Frame, Session, Stats, Watched};
+use crate::session::{Command, Frame, Session, Stats, WatchList};
 
 /// A recorded moment that the screen shows in place of the present.
 pub(super) struct Past {
@@ -29,7 +29,7 @@ pub(super) struct Simulation {
     /// Whether the simulation is opening a snapshot that will replace the displayed bodies.
     pub is_resuming: bool,
     /// What the window shows. The simulation measures it.
-    watched: Watched,
+    watched: WatchList,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
     /// Image of the bodies' light that the simulation adds to its frames, if any.
@@ -48,7 +48,7 @@ impl Simulation {
             shown,
             failure,
             is_resuming: false,
-            watched: Watched::default(),
+            watched: WatchList::default(),
             cells: None,
             light: None,
         }
@@ -66,6 +66,13 @@ impl Simulation {
         }
         let (frame, is_new) = self.session.frame();
         (frame, &self.shown, is_new | std::mem::take(&mut self.returns))
+    }
+
+    /// Returns the same as [`Simulation::frame`], for the frame that was found last. If `shows` is false, leaves a new
+    /// frame for a later call.
+    pub(super) fn found_frame(&mut self, shows: bool) -> (&Frame, &Stats, bool) {
+        let (frame, is_new) = if shows { self.session.take() } else { (self.session.shown(), false) };
+        (frame, &self.shown, is_new)
     }
 
     /// Returns the frame on the screen: that of a recorded moment, or else the newest one.
@@ -91,7 +98,7 @@ impl Simulation {
     }
 
     /// Tells the simulation what the window shows, if this has changed.
-    pub(super) fn watch(&mut self, watched: Watched) {
+    pub(super) fn watch(&mut self, watched: WatchList) {
         if std::mem::replace(&mut self.watched, watched) != watched {
             self.send(Command::Watch(watched));
         }

@@ -12,8 +12,10 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 use super::appearance::Appearance;
 use super::autosave::Autosave;
 use super::clock::{Wake, waker};
+use super::comparison::Comparison;
 use super::exports::Exports;
 use super::file_reader::{Content, KernelFolder};
+use super::input::Gesture;
 use super::options::{Options, ReadCommandLine};
 use super::report::Recorder;
 use super::rig::FollowTarget;
@@ -27,11 +29,14 @@ use super::window::Window;
 use crate::base::{Edit, Look, Result};
 use crate::compute::DeviceInfo;
 use crate::engine;
-use crate::session::{Command, Frame, Notice, Session};
+use crate::session::{Command, Frame, Notice, Session, WatchList};
 use crate::ui::{Model, Output, Ui};
 
 pub(super) struct Viewer {
+    /// The simulation that the panel edits.
     pub(super) sim: Simulation,
+    /// The comparison with another simulation, if any.
+    pub(super) comparison: Option<Comparison>,
     pub(super) viewpoint: Viewpoint,
     pub(super) tools: Tools,
     pub(super) ui: Ui,
@@ -92,6 +97,7 @@ impl Viewer {
         ui.kernels = kernels.as_ref().map(|kernels| kernels.watch.folder.clone());
         Ok(Self {
             sim: Simulation::new(session, pool, options.config),
+            comparison: None,
             viewpoint: Viewpoint::new(&options.view, options.resumes),
             tools: Tools::default(),
             ui,
@@ -133,12 +139,20 @@ impl Viewer {
         self.move_camera(interval);
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
         // The panel does not cover this area.
-        let picture = self.screen.window.pixels(output.picture);
-        self.screen.window.picture = picture;
-        self.screen.window.covered = output.covered;
+        let halves = self.comparison.as_ref().map(|it| [it.marked, it.marked.other()]);
+        let window = &mut self.screen.window;
+        window.other = halves.map(|[_, other]| window.pixels(other.of(output.picture)));
+        window.picture =
+            window.pixels(halves.map_or(output.picture, |[marked, _]| marked.of(output.picture)));
+        let picture = window.picture;
+        window.covered = output.covered;
         self.fit_camera();
         let camera = &self.viewpoint.rig.camera;
-        self.sim.show_light(self.screen.view.light_request(camera, [picture.width, picture.height]));
+        let size = [picture.width, picture.height];
+        self.sim.show_light(self.screen.view.light_request(camera, size));
+        if let Some(Comparison { other, view, .. }) = &mut self.comparison {
+            other.show_light(view.light_request(camera, size));
+        }
         self.draw(start, &output)?;
         self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
         self.recorder.place(output.controls, self.screen.window.scale());
@@ -148,6 +162,7 @@ impl Viewer {
     /// Handles the simulation's messages, files, kernels, films and autosaves, even while the window is hidden.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.poll_notices()?;
+        self.poll_comparison()?;
         self.poll_reader();
         self.poll_kernels();
         self.poll_exports();
@@ -155,7 +170,8 @@ impl Viewer {
         if self.autosave.due().is_some_and(|due| Instant::now() >= due) {
             let settings = self.settings();
             self.preferences.save(settings);
-            let Self { autosave, sim, viewpoint, .. } = self;
+            let Self { autosave, viewpoint, .. } = self;
+            let sim = autosaved(&mut self.sim, &mut self.comparison);
             // A hidden window does not show the newest frame.
             let newest = &sim.session.newest().stats;
             let commands = autosave.save(newest, || viewpoint.rig.camera.to_words());
@@ -212,8 +228,14 @@ impl Viewer {
         if before.0.mode.info() != self.sim.config.mode.info() {
             self.cancel_gesture();
         }
-        self.sim.watch(self.ui.watched());
-        self.sim.show_cells(self.screen.look.cells_for(None).map(|request| request.depth));
+        let watched = self.ui.watched();
+        self.sim.watch(WatchList { restore_points: self.story.limit > 0, ..watched });
+        let cells = self.screen.look.cells_for(None).map(|request| request.depth);
+        self.sim.show_cells(cells);
+        if let Some(Comparison { other, .. }) = &mut self.comparison {
+            other.watch(WatchList { energy: watched.energy, ..WatchList::default() });
+            other.show_cells(cells);
+        }
         Ok(Some(output))
     }
 
@@ -226,6 +248,7 @@ impl Viewer {
         let view = (camera, self.screen.window.aspect());
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
+        let compared = self.comparison.as_ref().map(Comparison::shown);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, story, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
@@ -248,6 +271,7 @@ impl Viewer {
                 grid_spacing,
                 sees_bodies,
                 heaviest: tools.named.heaviest(),
+                compared,
                 value_range: view.value_range(),
             };
             ui.show(ctx, model)
@@ -263,16 +287,23 @@ impl Viewer {
         }
         // Switching on `keep_in_view` applies to the current view, even if the user has moved the camera.
         self.viewpoint.rig.is_users &= before.keep_in_view || !look.keep_in_view;
+        if let Some(comparison) = &mut self.comparison {
+            comparison.view.set_look(look)?;
+        }
         view.set_look(look)
     }
 
     /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
-        let Self { sim, viewpoint, screen, story, .. } = self;
+        let Self { sim, comparison, viewpoint, screen, story, .. } = self;
         let viewport = screen.window.viewport();
-        let is_past = sim.past.is_some();
-        let (frame, shown, is_new) = sim.frame();
-        if is_new && !is_past {
+        let is_recorded = sim.past.is_none() && comparison.is_none();
+        let shows = comparison.as_mut().map(|comparison| comparison.keep_in_step(sim));
+        let (frame, shown, is_new) = match shows {
+            None => sim.frame(),
+            Some(shows) => sim.found_frame(shows),
+        };
+        if is_new && is_recorded {
             story.take(frame);
         }
         let scene = &frame.stats.config.start;
@@ -305,6 +336,9 @@ impl Viewer {
                 self.tools.follows_next = None;
             }
             self.tools.bodies_changed(self.sim.scene().1);
+        }
+        if let Some(comparison) = self.comparison.as_mut().filter(|_| shows == Some(true)) {
+            comparison.upload(&mut self.sim)?;
         }
         if self.screen.lost_trails() {
             self.ui.alerts.say("Trails are off, because there are too many bodies");
@@ -342,18 +376,25 @@ impl Viewer {
         let Screen { view, window, stats, clock, .. } = &mut self.screen;
         let (camera, recorder) = (&self.viewpoint.rig.camera, &mut self.recorder);
         let hidden = output.hidden.map(|rect| window.pixels(rect));
-        let places = (Some(window.pixels(output.picture)), hidden);
+        let places = (Some(window.picture), hidden);
         let (context, is_paused) = (window.context().clone(), !self.sim.config.running);
         let begun = start.elapsed();
-        window.draw(
-            |surface| recorder.drawing(&context, is_paused, || view.draw_beside(surface, camera, places)),
-            stats,
-        )?;
+        let mut other = self.comparison.as_mut().map(|comparison| &mut comparison.view).zip(window.other);
+        let mut picture = |surface: &mut glium::Frame| {
+            view.draw_beside(surface, camera, places)?;
+            other
+                .iter_mut()
+                .try_for_each(|(view, area)| view.draw_beside(surface, camera, (Some(*area), hidden)))
+        };
+        window.draw(|surface| recorder.drawing(&context, is_paused, || picture(surface)), stats)?;
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         if let Some(interval) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
             let is_software = window.is_software;
-            self.sim.send(Command::SetFrameInterval { interval, is_software });
+            self.send_to_all(|| Command::SetFrameInterval { interval, is_software });
+            if let Some(comparison) = &mut self.comparison {
+                comparison.picture = interval;
+            }
         }
         Ok(())
     }
@@ -368,6 +409,7 @@ impl Viewer {
             self.screen.update_refresh();
         }
         let response = self.screen.window.on_event(event);
+        self.screen.window.note_pointer(self.tools.mouse.drag.is_some());
         let tool = self.tools.drag_tool(&self.sim.config);
         let Self { screen, tools, viewpoint, .. } = self;
         let place = |at| screen.window.off_centre(at);
@@ -389,11 +431,16 @@ impl Viewer {
             self.tools.mouse.strokes.clear();
         }
         for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
+            if matches!(gesture, Gesture::Click(_)) && self.screen.window.points_at_other() {
+                self.mark_other();
+                continue;
+            }
             let (config, points) = self.sim.scene();
             let camera = &self.viewpoint.rig.camera;
             let request = self.tools.apply(gesture, &Surroundings { camera, config, points });
             match request {
                 Some(Request::Select(body)) => self.select(body),
+                Some(Request::StartAttractor { .. }) if self.refuses_edits() => self.cancel_gesture(),
                 Some(Request::StartAttractor { repels }) => {
                     self.recorder.note(format!("pull={}", !repels), &self.sim.shown);
                 }
@@ -409,7 +456,7 @@ impl Viewer {
             }
         }
         for stroke in std::mem::take(&mut self.tools.mouse.strokes) {
-            if !self.must_wait() {
+            if !self.must_wait() && !self.refuses_edits() {
                 self.recorder.note(format!("paint={}", stroke.solid), &self.sim.shown);
                 self.sim.send(Command::Paint(stroke));
             }
@@ -429,7 +476,8 @@ impl Viewer {
 
     /// Starts autosaving, unless it has already started.
     pub(super) fn start_autosave(&mut self) {
-        let Self { autosave, sim, viewpoint, .. } = self;
+        let Self { autosave, viewpoint, .. } = self;
+        let sim = autosaved(&mut self.sim, &mut self.comparison);
         autosave.start(|| viewpoint.text()).into_iter().for_each(|command| sim.send(command));
     }
 
@@ -467,11 +515,15 @@ impl Viewer {
     pub(super) fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.preferences.save(settings);
-        let Self { sim, screen, recorder, story, .. } = &mut self;
-        let stats = (&sim.shown, story.report());
-        let reported = recorder.write((&sim.config, &screen.look), stats, &screen.window, sim.device());
+        let Self { sim, comparison, screen, recorder, story, .. } = &mut self;
+        let reported = {
+            let shown = (&sim.shown, story.report(), comparison.as_ref().map(Comparison::shown));
+            recorder.write((&sim.config, &screen.look), shown, &screen.window, sim.device())
+        };
         self.end_film(true);
         let mut saved = Ok(());
+        // It may hold the device, for which the other one waits.
+        self.comparison = None;
         // Before the worker ends, it delivers all requested pictures.
         self.sim.session.end(Some(self.viewpoint.rig.camera.to_words()));
         for notice in self.sim.session.notices() {
@@ -483,5 +535,13 @@ impl Viewer {
             saved = saved.and(outcome);
         }
         saved.and(self.exports.join()).and(reported).and(self.sim.failure.map_or(Ok(()), Err))
+    }
+}
+
+/// Returns the simulation that is saved automatically: while two are compared, the one from which the comparison began.
+fn autosaved<'a>(sim: &'a mut Simulation, comparison: &'a mut Option<Comparison>) -> &'a mut Simulation {
+    match comparison {
+        Some(comparison) if !comparison.has_original => &mut comparison.other,
+        _ => sim,
     }
 }

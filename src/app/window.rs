@@ -35,6 +35,10 @@ pub(super) struct Window {
     pub is_software: bool,
     /// Area of the picture, in pixels from the window's lower left corner.
     pub picture: glium::Rect,
+    /// Area of the other half of the picture, while two simulations are compared.
+    pub other: Option<glium::Rect>,
+    /// The area in which the pointer is, or in which the current drag began: `picture` or `other`.
+    hand: glium::Rect,
     /// Size of the corner of the picture that the statistics cover, in points.
     pub covered: egui::Vec2,
     /// Whether the window was in full screen before the current presentation; `None` without a presentation.
@@ -81,6 +85,8 @@ impl Window {
             vsync,
             is_software,
             picture,
+            other: None,
+            hand: picture,
             covered: egui::Vec2::ZERO,
             before_presentation: None,
             windowed_size,
@@ -210,9 +216,24 @@ impl Window {
         Viewport { aspect: self.aspect(), covered: covered.into() }
     }
 
+    /// Notes in which half of the picture the pointer is. A drag stays in the half in which it began.
+    pub(super) fn note_pointer(&mut self, is_dragging: bool) {
+        if !is_dragging {
+            let x = self.gui.pointer().x;
+            let holds =
+                |area: &glium::Rect| (f64::from(area.left)..f64::from(area.left + area.width)).contains(&x);
+            self.hand = self.other.filter(holds).unwrap_or(self.picture);
+        }
+    }
+
+    /// Returns whether the pointer is in the other half of the picture.
+    pub(super) fn points_at_other(&self) -> bool {
+        self.other == Some(self.hand)
+    }
+
     /// Converts a window position to an offset from the picture's centre, in picture heights, with y pointing down.
     pub(super) fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
-        let glium::Rect { left, bottom, width, height } = self.picture;
+        let glium::Rect { left, bottom, width, height } = self.hand;
         let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);
         let unit = f64::from(height.max(1));
         let x = at.x - f64::from(left) - f64::from(width) / 2.0;

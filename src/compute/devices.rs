@@ -67,6 +67,16 @@ impl Devices {
         Ok(Self { ranks: self.ranks, rank_count: self.rank_count, ..devices })
     }
 
+    /// Opens the same devices a second time, with contexts and queues of their own, and with the same edited kernels.
+    ///
+    /// # Errors
+    /// Returns an error if a driver refuses to open a device.
+    pub fn reopened(&self) -> Result<Self> {
+        let devices = Self::open(self.pool.clone(), &self.chosen)?;
+        devices.set_edits(self.edits());
+        Ok(devices)
+    }
+
     /// Reopens all open devices except the failed device whose key is `key`, because the failure may have broken a
     /// context that they share. Returns `None` if no device would remain, if no open device has this key,
     /// or if other ranks of an MPI run take part.

@@ -29,8 +29,8 @@ pub(super) struct Ending {
 }
 
 /// Writes snapshots to the autosave file or to files that the user names.
-#[derive(Default)]
-pub(super) struct Autosave {
+#[derive(Debug, Default)]
+pub struct Autosave {
     /// Thread that writes a snapshot. The thread returns the start time of the autosave that it has written, if any.
     writer: Option<JoinHandle<Option<Instant>>>,
     /// Path of the autosave file, and the last known camera position.

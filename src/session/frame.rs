@@ -120,7 +120,7 @@ pub struct Stats {
     #[serde(skip)]
     pub source: Option<Arc<ProgramSource>>,
     /// State from which the simulation can step to this frame exactly. `None` if the frame follows a change other than a step
-    /// too closely, or if the window has not asked for such points ([`Command::KeepRestorePoints`](super::messages::Command)).
+    /// too closely, or if the window has not asked for such points ([`WatchList::restore_points`](super::WatchList::restore_points)).
     #[serde(skip)]
     pub restore_point: Option<RestorePoint>,
 }

@@ -54,6 +54,12 @@ impl Session {
     /// Returns the newest frame and whether it is new. Taking a new frame lets the simulation produce the next one.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
+        self.take()
+    }
+
+    /// Returns the frame that the last call to [`Session::newest`] returned, and whether it is new, like
+    /// [`Session::frame`].
+    pub fn take(&mut self) -> (&Frame, bool) {
         let fresh = std::mem::take(&mut self.has_new_frame);
         if fresh {
             self.send(Command::FrameTaken);

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 
+use super::autosave::Autosave;
+use super::turns::Turns;
 use crate::base::{Attractor, BodyNames, Edit, Error, LightRequest, Points, Result, Stroke};
 use crate::compute::KernelEdits;
-use crate::engine::{Config, RestorePoint, Snapshot, Study, Trial};
+use crate::engine::{Config, Fork, RestorePoint, Snapshot, Study, Trial};
 
 /// Commands from the window to the simulation's thread.
 #[derive(Debug)]
@@ -43,8 +45,6 @@ pub enum Command {
     Resume(PathBuf),
     /// Go back to an earlier moment of the run, and pause there.
     ContinueFrom(Box<Continuation>),
-    /// Add a restore point to each frame (`true`), or to none (`false`).
-    KeepRestorePoints(bool),
     /// Replace built-in kernels with these edited ones.
     EditKernels(KernelEdits),
     /// Measure the speed of kernel settings while the simulation waits. Any other user request ends the study.
@@ -52,12 +52,20 @@ pub enum Command {
     /// End the running study of kernel settings.
     StopStudy,
     /// Measure what the window shows.
-    Watch(Watched),
+    Watch(WatchList),
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
     /// Add an image of the light of all bodies to each frame, and leave out some of the bodies; `None` adds no image.
     ShowLight(Option<Box<LightRequest>>),
+    /// Send the state after the current frame, from which a second simulation continues.
+    Fork(Sender<Result<Fork>>),
+    /// Run beside another simulation; `None` ends this.
+    Pair(Option<Pairing>),
+    /// Send the autosave file, which another simulation takes over.
+    GiveAutosave(Sender<Autosave>),
+    /// Take over the autosave file that another simulation sends.
+    TakeAutosave(Receiver<Autosave>),
     /// Set the interval between displayed frames, which determines the number of steps per frame.
     SetFrameInterval {
         /// Time to draw a frame, or the screen's refresh interval if that is longer.
@@ -71,6 +79,16 @@ pub enum Command {
     FrameTaken,
     /// End the simulation. Contains the last camera position if there is a window.
     Quit(Option<String>),
+}
+
+/// How a simulation runs beside another one.
+#[derive(Debug, Clone)]
+pub struct Pairing {
+    /// Its turns on the device.
+    pub turns: Turns,
+    /// Number of steps between displayed frames. The frames show the steps that are multiples of this number, so that
+    /// both simulations show the same steps. `None` if each runs freely.
+    pub every: Option<u32>,
 }
 
 /// A moment of the run to go back to.
@@ -88,7 +106,7 @@ pub struct Continuation {
 
 /// What the window shows of all that takes time to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Watched {
+pub struct WatchList {
     /// Whether energy and momentum are plotted, and so measured more often.
     pub energy: bool,
     /// Whether the distributions of the bodies are plotted.
@@ -97,6 +115,8 @@ pub struct Watched {
     pub kernels: bool,
     /// Whether all peak rates of the device are shown.
     pub peaks: bool,
+    /// Whether frames are recorded, and so need restore points.
+    pub restore_points: bool,
 }
 
 impl Command {
@@ -113,12 +133,13 @@ impl Command {
         use Command as C;
         match self {
             C::Configure(_) | C::Restart | C::Resume(_) | C::Edit(_) | C::Paint(_) | C::Attract(_) => true,
-            C::ContinueFrom(_) => true,
+            C::ContinueFrom(_) | C::TakeAutosave(_) => true,
             C::Undo | C::Redo | C::SetAutosaveFile(_) | C::AcknowledgeLoss => true,
+            C::Fork(_) | C::Pair(_) | C::GiveAutosave(_) => false,
             C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
                 false
             }
-            C::StartStudy(_) | C::StopStudy | C::Watch(_) | C::KeepRestorePoints(_) => false,
+            C::StartStudy(_) | C::StopStudy | C::Watch(_) => false,
             C::SetFrameInterval { .. } => false,
             C::ShowCells(_) | C::ShowLight(_) | C::FrameTaken | C::Quit(_) => false,
         }
@@ -141,10 +162,10 @@ impl Command {
             Self::FrameTaken
                 | Self::SetFrameInterval { .. }
                 | Self::Watch(_)
-                | Self::KeepRestorePoints(_)
                 | Self::ShowCells(_)
                 | Self::ShowLight(_)
                 | Self::SetAutosaveFile(_)
+                | Self::Pair(_)
                 | Self::AcknowledgeLoss
         )
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use egui::{Rect, Response};
 
+use super::comparison::Half;
 use super::jump;
 use super::lens::Page;
 use super::lesson::Lesson;
@@ -184,6 +185,15 @@ pub enum Action {
     GoLive,
     /// Continue the simulation from the past moment on the screen.
     ContinueHere,
+    /// Begin to compare the simulation with a copy of itself, in the other half of the picture. If two simulations are
+    /// compared already, end the comparison and continue with the one from which it began.
+    Compare,
+    /// Let the panel edit the other one of two compared simulations.
+    MarkOther,
+    /// Exchange the halves of the picture that show two compared simulations.
+    SwapHalves,
+    /// End the comparison, and continue with the simulation in this half.
+    Keep(Half),
 
     /// Start a speed measurement of this kind.
     StartStudy(Study),
@@ -252,7 +262,11 @@ impl Action {
             )
             || matches!(
                 self,
-                Self::OpenFile(_) | Self::ContinuePrevious | Self::SavePicture | Self::RecordFilm
+                Self::OpenFile(_)
+                    | Self::ContinuePrevious
+                    | Self::SavePicture
+                    | Self::RecordFilm
+                    | Self::Compare
             )
     }
 
@@ -280,6 +294,15 @@ impl Action {
     /// Returns whether the action advances time, which is not allowed while a film is being recorded.
     pub(super) fn advances_time(&self) -> bool {
         matches!(self, Self::RunPause | Self::Step | Self::GoTo(_))
+    }
+
+    /// Returns whether the action is refused while two simulations are compared: it edits bodies, opens a file, or needs
+    /// the whole device or the whole picture.
+    pub fn needs_one_simulation(&self) -> bool {
+        matches!(self, Self::Edit(_) | Self::DeleteBody | Self::UndoAndRun)
+            || matches!(self, Self::ToggleTool(_) | Self::ToggleBrush)
+            || matches!(self, Self::Open | Self::OpenFile(_) | Self::ContinuePrevious)
+            || matches!(self, Self::StartStudy(_) | Self::RecordFilm)
     }
 
     /// Returns whether the action implies that the user wants to keep the simulation, so that autosaving may start.

@@ -11,6 +11,10 @@ use crate::base::{ParamValue, ParamValues, look, params};
 use crate::export::chart::Chart;
 use crate::modes::MODES;
 
+/// Message about an action that is refused while two simulations are compared.
+pub const ONE_SIMULATION: &str =
+    "Not possible while two simulations are compared. Press D to end the comparison.";
+
 impl Ui {
     /// Performs an action on the user interface or the model. Returns the action that the window must perform, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
@@ -18,6 +22,10 @@ impl Ui {
             let text =
                 "Not possible while a film is being recorded. Press F9 to stop recording and save the film.";
             self.alerts.say(text);
+            return None;
+        }
+        if model.compared.is_some() && action.needs_one_simulation() {
+            self.alerts.say(ONE_SIMULATION);
             return None;
         }
         self.presents &= !action.ends_presentation();

@@ -22,9 +22,9 @@ use super::model::Model;
 use super::panel::Shown;
 use super::plots::Plots;
 use super::undo::UndoHistory;
-use super::{body_card, help, jump, overlay, panel, scale_bar, theme, timeline, tools};
+use super::{body_card, comparison, help, jump, overlay, panel, scale_bar, theme, timeline, tools};
 use crate::base::Look;
-use crate::session::Watched;
+use crate::session::WatchList;
 
 /// Result of showing one frame of the user interface.
 #[derive(Debug)]
@@ -104,8 +104,8 @@ impl Ui {
     }
 
     /// Returns what the simulation must measure for the windows that are shown.
-    pub fn watched(&self) -> Watched {
-        Watched {
+    pub fn watched(&self) -> WatchList {
+        WatchList {
             energy: self.plots.is_open,
             distributions: self.plots.shows_distributions(),
             ..self.lens.watched()
@@ -124,7 +124,7 @@ impl Ui {
         apply_look(ctx, model.look);
         let followed = model.look.follow;
         let hidden = match self.presents {
-            true => self.show_presentation(ctx, &model, &mut out),
+            true => self.show_presentation(ctx, &mut model, &mut out),
             false => {
                 self.show_panel(ctx, &mut model, &mut out);
                 if self.timeline {
@@ -184,9 +184,15 @@ impl Ui {
     }
 
     /// Shows what belongs to the picture of a presentation: names, orbits and the scale bar. Hides the pointer.
-    fn show_presentation(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
+    fn show_presentation(
+        &mut self,
+        ctx: &egui::Context,
+        model: &mut Model,
+        out: &mut Collector,
+    ) -> Option<Rect> {
         self.fold.covered = Vec2::ZERO;
-        self.labels.show(ctx, &model.markers.captions, Rect::NOTHING, out);
+        self.labels.show(ctx, &model.markers.captions, (model.picture(ctx), Rect::NOTHING), out);
+        comparison::show(ctx, model, false, out);
         scale_bar::show(ctx, model);
         // A dialog needs the pointer.
         if !self.alerts.dialogs.is_open() {
@@ -206,6 +212,13 @@ impl Ui {
         };
         self.brush.show_outline(ctx, model);
         tools::show_markers(ctx, model);
+        if model.compared.is_some() {
+            (self.fold.tools, self.fold.covered) = (None, Vec2::ZERO);
+            self.labels.show(ctx, &model.markers.captions, (model.picture(ctx), Rect::NOTHING), out);
+            comparison::show(ctx, model, true, out);
+            scale_bar::show(ctx, model);
+            return body_card::show(ctx, model, out);
+        }
         // While the panel is open in a small window, the picture is too narrow for overlays.
         if self.panel && ctx.available_rect().width() < overlay::NARROWEST {
             (self.fold.tools, self.fold.covered) = (None, Vec2::ZERO);
@@ -214,7 +227,7 @@ impl Ui {
         // A remedy for a past moment would change the present.
         let warnings = if model.is_past() { Vec::new() } else { self.alerts.warnings(model) };
         let place = overlay::show(ctx, model, (&mut self.fold, status, &warnings), out);
-        self.labels.show(ctx, &model.markers.captions, place, out);
+        self.labels.show(ctx, &model.markers.captions, (ctx.available_rect(), place), out);
         scale_bar::show(ctx, model);
         if model.has_started() && !model.sees_bodies {
             overlay::show_way_back(ctx, model, out);

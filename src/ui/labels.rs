@@ -89,15 +89,14 @@ impl Labels {
         })
     }
 
-    /// Draws orbits and names over the picture in the window. `overlay` is the part of the picture that the statistics cover.
+    /// Draws orbits and names over the `picture` in the window. `overlay` is the part of the picture that the statistics cover.
     pub(super) fn show(
         &mut self,
         ctx: &egui::Context,
         captions: &Captions,
-        overlay: Rect,
+        (picture, overlay): (Rect, Rect),
         out: &mut Collector,
     ) {
-        let picture = ctx.available_rect();
         let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
         for Label { nth, rect, .. } in self.draw(&painter, picture, captions, overlay) {
             out.record_rect(format!("name {}", captions.names[nth].name), rect);

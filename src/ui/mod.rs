@@ -10,6 +10,7 @@ mod chart_drawing;
 mod chart_file;
 mod chart_window;
 mod command_palette;
+mod comparison;
 mod dialogs;
 mod distributions;
 mod error_chart;
@@ -54,6 +55,8 @@ mod warnings;
 mod widgets;
 
 pub use action::{Action, ChartFormat, Tool};
+pub use apply::ONE_SIMULATION;
+pub use comparison::{Compared, Half};
 pub use event_groups::split_events;
 pub use export::{FilmPlan, PictureSize};
 pub use files::OPENED;

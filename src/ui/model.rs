@@ -1,6 +1,7 @@
 //! The data that the user interface shows and edits.
 
 use super::action::Tool;
+use super::comparison::Compared;
 use super::labels::Captions;
 use super::story::Story;
 use crate::base::Look;
@@ -56,6 +57,8 @@ pub struct Model<'a> {
     pub sees_bodies: bool,
     /// Index and mass of each body that is heavier than most, the heaviest first.
     pub heaviest: &'a [(usize, f32)],
+    /// The comparison with another simulation; `None` if there is only one.
+    pub compared: Option<Compared<'a>>,
     /// Values at the two ends of the colour map; see [`ColourScale`](crate::modes::ColourScale).
     pub value_range: [f32; 2],
 }
@@ -69,6 +72,13 @@ impl Model<'_> {
     /// Returns whether the screen shows a past moment of the run.
     pub(super) fn is_past(&self) -> bool {
         self.story.past.is_some()
+    }
+
+    /// Returns the rectangle of the picture of the simulation that the panel edits, in points: half of the picture while
+    /// two simulations are compared.
+    pub(super) fn picture(&self, ctx: &egui::Context) -> egui::Rect {
+        let whole = ctx.available_rect();
+        self.compared.map_or(whole, |compared| compared.marked.of(whole))
     }
 }
 

@@ -46,7 +46,7 @@ const END: Vec2 = vec2(54.0, 14.0);
 const UNKNOWN: &str = "–";
 
 /// A line of the overlay: a label, a value and a tooltip.
-struct Row {
+pub(super) struct Row {
     label: Cow<'static, str>,
     value: String,
     help: Cow<'static, str>,
@@ -62,7 +62,7 @@ enum Tone {
     Warning,
 }
 
-fn row(
+pub(super) fn row(
     label: impl Into<Cow<'static, str>>,
     value: impl Into<String>,
     help: impl Into<Cow<'static, str>>,
@@ -475,7 +475,7 @@ fn shorten(name: &str) -> String {
     }
 }
 
-fn show_rows(ui: &mut egui::Ui, rows: &[Row]) {
+pub(super) fn show_rows(ui: &mut egui::Ui, rows: &[Row]) {
     for Row { label, value, help, tone } in rows {
         let colours = theme::of(ui);
         let color = match tone {

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use super::action::Action;
+use super::comparison::Half;
 use super::export;
 use super::files::name_of;
 use super::keys::CONTROLS;
@@ -31,6 +32,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("restart", "reset again"),
     ("quit", "exit close leave"),
     ("plots", "graph chart diagram export"),
+    ("compare two", "split side by side two at once difference divergence"),
     ("undo", "back revert"),
     ("copy as command line", "share export clipboard shell"),
     ("paste settings", "import clipboard apply"),
@@ -54,7 +56,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// Command palette entries for actions without a shortcut: pairs of the entry's text and the action.
-const COMMANDS: [(&str, Action); 15] = [
+const COMMANDS: [(&str, Action); 18] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     (
         "Edit kernels: copy their source code to a folder, and run each change when you save it",
@@ -77,6 +79,9 @@ const COMMANDS: [(&str, Action); 15] = [
     ("Measure the speed of every work-group size", Action::StartStudy(Study::WorkGroups)),
     ("Measure the speed with different numbers of bodies or cells", Action::StartStudy(Study::Bodies)),
     ("Auto-tune: search for the fastest kernel settings", Action::StartStudy(Study::Tune)),
+    ("Swap the halves of two compared simulations", Action::SwapHalves),
+    ("Keep left: end the comparison, and continue with the left simulation", Action::Keep(Half::Left)),
+    ("Keep right: end the comparison, and continue with the right simulation", Action::Keep(Half::Right)),
     ("Stop measuring", Action::StopStudy),
     ("Show the chart of the last measurement", Action::ShowChart),
 ];

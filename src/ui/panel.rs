@@ -97,7 +97,10 @@ pub(super) fn show_hidden(ctx: &egui::Context, out: &mut Collector) {
 }
 
 fn scene(ui: &mut egui::Ui, model: &mut Model, shown: &Shown, out: &mut Collector) {
-    section(ui, "Scene", |ui| undo(ui, (shown.undo, model.stats), out));
+    section(ui, "Scene", |ui| {
+        undo(ui, (shown.undo, model.stats), out);
+        shortcut_button(ui, out, ("compare", "Compare"), Action::Compare);
+    });
     mode(ui, model.config, out);
     scenes(ui, model.config, out);
     bodies(ui, model, out);

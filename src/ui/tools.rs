@@ -105,7 +105,7 @@ pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
 
 /// Draws the markers of the mouse tools, and turns the pointer into a crosshair while a tool is selected.
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
-    let picture = ctx.available_rect();
+    let picture = model.picture(ctx);
     let Markers { selected, orbit, aim, path, attractor, .. } = model.markers;
     let colours = theme::of_context(ctx);
     let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);

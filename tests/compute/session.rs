@@ -18,7 +18,9 @@ use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
-use gravitile::session::{CaptureRequest, Command, Continuation, Frame, Notice, Stats};
+use gravitile::session::{
+    CaptureRequest, Command, Continuation, Frame, Notice, Pairing, Stats, Turns, WatchList,
+};
 
 fn small() -> Config {
     scene("plummer", Some(256), &[])
@@ -106,6 +108,31 @@ fn frames_show_their_steps(device: &Device) {
 /// Returns the positions without the fourth number, whose meaning differs.
 fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
     rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
+}
+
+/// Two simulations from one moment, of which one is a copy of the other, show the same bits at the same steps; each takes
+/// its turns on the device.
+#[test]
+fn a_copy_of_a_simulation_has_the_same_bits_at_the_same_steps() {
+    for info in MODES {
+        let config = Config { bodies: Some(1000), steps_per_frame: Some(3), ..Config::new(info) };
+        let mut first = Watched::new(config);
+        first.frame_where(|frame| frame.stats.step > 6);
+        let (answer, fork) = crossbeam_channel::bounded(1);
+        let [own, others] = Turns::pair().map(|turns| Command::Pair(Some(Pairing { turns, every: Some(8) })));
+        first.session.send(own);
+        first.session.send(Command::Fork(answer));
+        let mut second = Watched::of(move || fork.recv().unwrap()?.engine());
+        second.session.send(others);
+        let [a, b] = [&mut first, &mut second].map(|watched| {
+            // Every frame shows a multiple of 8, so these steps are shown.
+            [40, 80].map(|step| {
+                let Frame { points, stats, .. } = watched.frame_where(|frame| frame.stats.step == step);
+                (stats.generation, stats.time, points.positions, points.image)
+            })
+        });
+        assert!(a == b, "{}", info.name);
+    }
 }
 
 fn interval(interval: Duration) -> Command {
@@ -596,10 +623,10 @@ fn measurements(watched: &mut Watched, count: usize) -> Duration {
 #[test]
 fn what_is_watched_is_measured_more_often() {
     let mut watched = Watched::new(small());
-    watched.session.send(Command::Watch(Default::default()));
+    watched.session.send(Command::Watch(WatchList::default()));
     let seldom = measurements(&mut watched, 2);
     assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
-    watched.session.send(Command::Watch(gravitile::session::Watched { energy: true, ..Default::default() }));
+    watched.session.send(Command::Watch(WatchList { energy: true, ..WatchList::default() }));
     // Measurements may use only a share of the time, so on a busy machine many are delayed.
     let often: Vec<_> =
         (0..20).map(|_| measurements(&mut watched, 2)).take_while(|it| *it >= seldom).collect();
@@ -631,9 +658,7 @@ fn distributions_come_only_while_they_are_watched_and_also_in_a_pause() {
     let mut watched = Watched::new(scene("plummer", Some(2000), &[]));
     watched.frame_where(|frame| frame.stats.step > 20);
     assert!(watched.frame().stats.distributions.is_none());
-    watched
-        .session
-        .send(Command::Watch(gravitile::session::Watched { distributions: true, ..Default::default() }));
+    watched.session.send(Command::Watch(WatchList { distributions: true, ..WatchList::default() }));
     let first = watched.frame_where(|frame| frame.stats.distributions.is_some()).stats.distributions.clone();
     let first = first.unwrap();
     let speeds = first.speeds.as_ref().unwrap();
@@ -651,7 +676,7 @@ fn distributions_come_only_while_they_are_watched_and_also_in_a_pause() {
         let stats = &frame.stats;
         !stats.running && stats.distributions.as_ref().is_some_and(|it| it.step == stats.step)
     });
-    watched.session.send(Command::Watch(Default::default()));
+    watched.session.send(Command::Watch(WatchList::default()));
     watched.session.send(Command::Step);
     watched.frame_where(|frame| frame.stats.distributions.is_none());
 }
@@ -717,7 +742,7 @@ fn a_run_continues_from_any_moment_exactly() {
         };
         let mut watched = Watched::new(config.clone());
         assert!(watched.frame().stats.restore_point.is_none(), "nobody asked for points");
-        watched.session.send(Command::KeepRestorePoints(true));
+        watched.session.send(Command::Watch(WatchList { restore_points: true, ..WatchList::default() }));
         let first = watched.frame_where(|frame| frame.stats.step > 20 && frame.stats.restore_point.is_some());
         assert_eq!(first.stats.restore_point.as_ref().unwrap().step(), 0, "only steps since the start");
         params::set(config.mode.as_mut(), key, value).unwrap();
@@ -756,7 +781,7 @@ fn a_run_continues_from_any_moment_exactly() {
 fn a_run_continues_from_a_moment_that_was_computed_backwards() {
     let forwards = Config { steps_per_frame: Some(3), variant: gravity().variant("blocked"), ..small() };
     let mut watched = Watched::new(forwards.clone());
-    watched.session.send(Command::KeepRestorePoints(true));
+    watched.session.send(Command::Watch(WatchList { restore_points: true, ..WatchList::default() }));
     // Restore points are at least a quarter of a second apart.
     watched.frame_where(|frame| frame.stats.step > 20_000);
     watched.configure(&Config { reverse: true, ..forwards.clone() });

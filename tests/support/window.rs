@@ -268,7 +268,7 @@ pub(crate) type Rect = [f32; 4];
 /// A part of the window that shows only bodies, unless another window covers it.
 pub(crate) const PICTURE: Rect = [400.0, 350.0, 500.0, 380.0];
 
-fn has_light(picture: &RgbaImage) -> bool {
+pub(crate) fn has_light(picture: &RgbaImage) -> bool {
     picture.pixels().filter(|pixel| pixel.0[0] > 60).count() > 200
 }
 
@@ -487,6 +487,9 @@ pub(crate) struct Report {
     pub look: Value,
     pub stats: Value,
     pub story: Value,
+    /// Statistics of the other simulation while two are compared, and their divergence.
+    pub compared: Value,
+    pub divergence: Option<[f64; 2]>,
     pub events: Vec<Event>,
     pub controls: BTreeMap<String, Rect>,
 }

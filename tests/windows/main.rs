@@ -1,5 +1,6 @@
 //! Tests of the window, its panel, and pictures.
 
+mod comparison;
 mod desktop;
 mod events;
 mod grab;

@@ -6,7 +6,7 @@ use crate::base::ChangeEffect;
 use crate::modes::Diagnostics;
 use crate::session::accuracy::{AccuracyCheck, VariantLog};
 use crate::session::distributions::DistributionProbe;
-use crate::session::messages::{Moment, Watched};
+use crate::session::messages::{Moment, WatchList};
 use crate::session::peaks::Peaks;
 use crate::session::profiler::Profiler;
 use crate::session::rates::RateCounter;
@@ -94,8 +94,8 @@ impl Measurements {
     }
 
     /// Sets what the window shows.
-    pub(super) fn watch(&mut self, watched: Watched) {
-        let Watched { energy, distributions, kernels, peaks } = watched;
+    pub(super) fn watch(&mut self, watched: WatchList) {
+        let WatchList { energy, distributions, kernels, peaks, restore_points: _ } = watched;
         self.distributions.switch(distributions);
         self.profiler.switch(kernels);
         self.peaks.measure_all(peaks);

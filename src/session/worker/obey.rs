@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crossbeam_channel::Sender;
+
 use super::thread::Worker;
 use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::snapshot::Carried;
-use crate::engine::{Config, Engine};
-use crate::session::messages::{Command, Continuation, Notice, ReplacedKernels};
+use crate::engine::{Config, Engine, Fork};
+use crate::session::messages::{Command, Continuation, Notice, Pairing, ReplacedKernels};
 
 impl Worker {
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {
@@ -35,11 +37,22 @@ impl Worker {
             Command::Capture(request) => self.capture(request)?,
             Command::Resume(path) => self.resume(&path)?,
             Command::ContinueFrom(moment) => self.continue_from(*moment)?,
-            Command::KeepRestorePoints(keeps) => self.engine.keep_restore_points(keeps),
             Command::EditKernels(edits) => self.edit_kernels(edits)?,
             Command::StartStudy(study) => self.study(study)?,
             Command::StopStudy => {}
-            Command::Watch(watched) => self.measurements.watch(watched),
+            Command::Watch(watched) => {
+                self.engine.keep_restore_points(watched.restore_points);
+                self.measurements.watch(watched);
+            }
+            Command::Fork(answer) => self.fork(&answer)?,
+            Command::Pair(pairing) => self.pair(pairing),
+            // If the other simulation has ended, nothing is handed over.
+            Command::GiveAutosave(other) => drop(other.send(std::mem::take(&mut self.autosave))),
+            Command::TakeAutosave(other) => {
+                if let Ok(autosave) = other.recv() {
+                    self.autosave = autosave;
+                }
+            }
             Command::ShowCells(depth) => (self.publisher.cells, self.publisher.is_stale) = (depth, true),
             Command::ShowLight(request) => self.set_light(request),
             Command::SetFrameInterval { interval, is_software } => {
@@ -53,6 +66,24 @@ impl Worker {
             Command::Quit(view) => self.end = Some(view),
         }
         Ok(())
+    }
+
+    /// Sends the state after the current burst of steps. Sends nothing if the program quits.
+    fn fork(&mut self, answer: &Sender<Result<Fork>>) -> Result<()> {
+        if self.finish_burst()? {
+            // The window may no longer want a second simulation.
+            let _ = answer.send(self.engine.fork());
+        }
+        Ok(())
+    }
+
+    /// Begins or ends to take turns with another simulation.
+    fn pair(&mut self, pairing: Option<Pairing>) {
+        if pairing.is_some() != self.turns.is_some() {
+            self.measurements.rates.reset();
+        }
+        self.stepper.every = pairing.as_ref().and_then(|pairing| pairing.every);
+        self.turns = pairing.map(|pairing| pairing.turns);
     }
 
     /// Applies `config` to the simulation, or reports why it cannot be applied.

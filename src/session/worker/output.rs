@@ -32,7 +32,8 @@ impl Worker {
                 && !checks
                 && !probes
                 && !surveys;
-        let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
+        // The next burst belongs to the next turn.
+        let goes_on = self.config().running && is_idle && self.stepper.goal.is_none() && self.turns.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
         let momentum = selected.map(|_| self.momentum()).transpose()?.flatten();

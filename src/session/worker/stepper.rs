@@ -36,6 +36,9 @@ pub(super) struct Stepper {
     pub picture: Duration,
     /// Whether the CPU draws the frames.
     pub is_software: bool,
+    /// If another simulation runs beside this one: number of steps between displayed frames. A burst ends at the next
+    /// step that is a multiple of this number.
+    pub every: Option<u32>,
     /// Fraction of a step that did not fit into the last burst and is carried over to the next one.
     carry: f64,
 }
@@ -50,6 +53,9 @@ pub(super) struct Situation {
     pub step_seconds: f64,
     /// Time to read back a frame, in seconds.
     pub read_seconds: f64,
+    /// Least time of a burst in free run, in seconds: that of a step of the other simulation, so that both compute for as
+    /// long in their turns; 0 without another simulation.
+    pub least_seconds: f64,
     /// Whether the pointer attracts bodies.
     pub attracts: bool,
 }
@@ -63,6 +69,7 @@ impl Stepper {
             goal: None,
             picture: PICTURE,
             is_software: false,
+            every: None,
             carry: 0.0,
         }
     }
@@ -95,6 +102,11 @@ impl Stepper {
     /// Returns the number of steps in a burst: the user's choice, or as many steps as fit between displayed frames.
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
+        if let Some(every) = self.every.filter(|_| !is_free) {
+            let past = (situation.step % u64::from(every.max(1))) as u32;
+            let steps = if situation.is_backwards && past > 0 { past } else { every - past };
+            return self.within_reach(steps, situation);
+        }
         let (least, _) = config.mode.info().work.burst;
         // Outside free run, longer bursts compensate for slow drawing: they fill the time that it takes, and keep the number
         // of steps per second.
@@ -109,7 +121,7 @@ impl Stepper {
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;
-        let room = if is_free { room / FREE_BURSTS } else { room };
+        let room = if is_free { (room / FREE_BURSTS).max(situation.least_seconds) } else { room };
         let steps = match situation.step_seconds {
             step if step > 0.0 => {
                 let least = if step * least < LEAST_BURST_SECONDS { least } else { 1.0 };
@@ -140,8 +152,14 @@ mod tests {
     use super::*;
     use crate::modes::gravity;
 
-    const START: Situation =
-        Situation { step: 0, is_backwards: false, step_seconds: 1e-3, read_seconds: 0.0, attracts: false };
+    const START: Situation = Situation {
+        step: 0,
+        is_backwards: false,
+        step_seconds: 1e-3,
+        read_seconds: 0.0,
+        least_seconds: 0.0,
+        attracts: false,
+    };
 
     fn config() -> Config {
         Config::new(&gravity::INFO)
@@ -157,6 +175,19 @@ mod tests {
         stepper.goal = Some(2);
         assert_eq!(stepper.burst_length(&config, back), 1, "the chosen length does not count while seeking");
         assert_eq!(stepper.burst_length(&config, Situation { step: 2, ..START }), 0);
+    }
+
+    #[test]
+    fn bursts_beside_another_simulation_end_at_multiples() {
+        let mut stepper = Stepper { every: Some(8), ..Stepper::new() };
+        let config = Config { steps_per_frame: Some(3), ..config() };
+        let mut steps = |step, is_backwards| {
+            stepper.burst_length(&config, Situation { step, is_backwards, step_seconds: 10.0, ..START })
+        };
+        assert_eq!([0, 3, 8, 15].map(|step| steps(step, false)), [8, 5, 8, 1]);
+        assert_eq!([0, 3, 8, 15].map(|step| steps(step, true)), [0, 3, 8, 7]);
+        let free = Config { free_run: true, ..config.clone() };
+        assert_eq!(stepper.burst_length(&free, Situation { step: 3, ..START }), 3);
     }
 
     #[test]
@@ -177,6 +208,12 @@ mod tests {
         assert_eq!(steps(1e-3, false), 4, "a third of 85 % of 16.7 ms");
         assert_eq!((steps(1e-9, false), steps(10.0, false)), (MAX_FREE_BURST, 1));
         assert_eq!(steps(1e-9, true), MAX_ATTRACTING_BURST);
+        let beside = Situation { least_seconds: 0.05, ..START };
+        assert_eq!(
+            Stepper::new().burst_length(&free, beside),
+            50,
+            "as long as a step of the other simulation"
+        );
     }
 
     /// Simulates frames by a clock. Drawing a frame takes `draw` seconds, and longer by the fraction `contention` of the

@@ -16,6 +16,7 @@ use crate::engine::{Config, Engine, LostDevice};
 use crate::session::autosave::{Autosave, Ending};
 use crate::session::frame::Frame;
 use crate::session::messages::{Command, Moment, Notice, Notifier};
+use crate::session::turns::Turns;
 
 /// Runs the simulation until [`Command::Quit`] arrives or the window drops its end of the channel.
 pub(in crate::session) fn run(
@@ -33,6 +34,7 @@ pub(in crate::session) fn run(
         edits: EditState::default(),
         publisher: Publisher::new(frames),
         autosave: Autosave::default(),
+        turns: None,
         unseen_losses: VecDeque::new(),
         end: None,
     };
@@ -64,6 +66,8 @@ pub(super) struct Worker {
     pub edits: EditState,
     pub publisher: Publisher,
     pub autosave: Autosave,
+    /// Turns on the device, if another simulation uses it too.
+    pub turns: Option<Turns>,
     /// Indices of lost devices that the window may not know about yet, so that its configurations may still name them.
     pub unseen_losses: VecDeque<usize>,
     /// `Some` once the program is quitting; contains the last camera position if there is a window.
@@ -79,6 +83,21 @@ impl Worker {
         if self.end.is_some() || !self.has_work() {
             return Ok(());
         }
+        let _turn = match &self.turns {
+            None => None,
+            Some(turns) => {
+                let queue = &mut self.queue;
+                let quits = || {
+                    queue.receive();
+                    queue.quits_now()
+                };
+                match turns.take(quits) {
+                    Some(turn) => Some(turn),
+                    // The next pass quits.
+                    None => return Ok(()),
+                }
+            }
+        };
         // A changed state is shown before a step that may take a long time.
         let shows_first = self.publisher.is_due() && !self.stepper.is_bursting;
         if !shows_first && self.wants_steps() && !self.stepper.is_bursting {
@@ -161,11 +180,13 @@ impl Worker {
     }
 
     pub(super) fn situation(&self) -> Situation {
+        let step_seconds = self.measurements.rates.rates().step_seconds;
         Situation {
             step: self.step(),
             is_backwards: self.engine.is_backwards(),
-            step_seconds: self.measurements.rates.rates().step_seconds,
+            step_seconds,
             read_seconds: self.publisher.read_ms * 1e-3,
+            least_seconds: self.turns.as_ref().map_or(0.0, |turns| turns.exchange_times(step_seconds)),
             attracts: self.edits.attraction.is_some(),
         }
     }

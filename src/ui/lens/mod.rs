@@ -17,7 +17,7 @@ use super::action::Collector;
 use super::model::Model;
 use super::widgets::{Chip, chips};
 use super::{lesson, overlay};
-use crate::session::Watched;
+use crate::session::WatchList;
 
 /// Width of the window when it is first opened, in points.
 const WIDTH: f32 = 640.0;
@@ -51,11 +51,11 @@ impl Lens {
     }
 
     /// Returns what the simulation must measure for the page that is shown.
-    pub fn watched(&self) -> Watched {
-        Watched {
+    pub fn watched(&self) -> WatchList {
+        WatchList {
             kernels: self.is_open && self.page == Page::Step,
             peaks: self.is_open && self.page == Page::Roofline,
-            ..Watched::default()
+            ..WatchList::default()
         }
     }
 

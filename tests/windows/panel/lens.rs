@@ -4,7 +4,7 @@ use gravitile::compute::{KernelEdits, ProgramSource, Roofline};
 use gravitile::engine::{KernelTime, Profile};
 use gravitile::export::roofline_chart::{RooflineChart, RooflinePoint};
 use gravitile::modes::Counts;
-use gravitile::session::Watched;
+use gravitile::session::WatchList;
 use gravitile::ui::ChartFormat;
 
 use super::*;
@@ -65,7 +65,7 @@ fn the_roofline_has_a_marker_for_each_variant_used() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::K);
     choose(&mut window, "lens", "Roofline");
-    assert_eq!(window.state_mut().ui().lens.watched(), Watched { peaks: true, ..Watched::default() });
+    assert_eq!(window.state_mut().ui().lens.watched(), WatchList { peaks: true, ..WatchList::default() });
     assert!(window.query_by_label("Run the simulation to measure its speed.").is_some());
 
     let stats = &mut window.state_mut().stats;
@@ -97,7 +97,7 @@ fn the_roofline_has_a_marker_for_each_variant_used() {
     assert!(window.query_by_label("Saved as here.csv").is_some());
     assert!(window.query_by_label_contains("has no marker").is_some());
     press(&mut window, Key::K);
-    assert_eq!(window.state_mut().ui().lens.watched(), Watched::default());
+    assert_eq!(window.state_mut().ui().lens.watched(), WatchList::default());
 }
 
 /// Compares a chart of given numbers with a picture in the repository, which `GRAVITILE_KEEP_PICTURES=1` replaces.
@@ -158,7 +158,7 @@ fn the_source_is_compared_with_the_variant_before_it() {
     assert!(shows(&window, "Start the simulation to see the source code"));
     assert_eq!(
         window.state_mut().ui().lens.watched(),
-        Watched::default(),
+        WatchList::default(),
         "nothing is measured for this page"
     );
 

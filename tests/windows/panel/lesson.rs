@@ -1,7 +1,7 @@
 //! Tests lessons: the texts, what each step sets up, and the control that it outlines.
 
 use gravitile::compute::DeviceKind;
-use gravitile::session::Watched;
+use gravitile::session::WatchList;
 use gravitile::ui::Lesson;
 
 use super::*;
@@ -36,7 +36,8 @@ fn the_built_in_lesson_is_taken_from_start_to_finish() {
                 assert!(window.query_by_label(&text).is_some(), "{text}");
             }
             let shows_roofline = step.title == "How far can it go?";
-            let watched = Watched { kernels: !shows_roofline, peaks: shows_roofline, ..Watched::default() };
+            let watched =
+                WatchList { kernels: !shows_roofline, peaks: shows_roofline, ..WatchList::default() };
             assert_eq!(window.state_mut().ui().lens.watched(), watched, "{}", step.title);
             if let Some(point) = &step.point {
                 assert!(window.state().rects.iter().any(|(name, _)| name == point), "no control {point}");

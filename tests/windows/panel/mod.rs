@@ -2,6 +2,7 @@
 //! and checks the configuration.
 
 mod chart;
+mod comparison;
 mod configuration;
 mod habits;
 mod hand;
@@ -25,6 +26,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use gravitile::base::DivergenceLog;
 use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::{Edit, SelectedBody};
 use gravitile::base::look::Look;
@@ -37,7 +39,9 @@ use gravitile::modes::{
 };
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, Markers, Model, Story, Tool, ToolSettings, Ui, WindowStats};
+use gravitile::ui::{
+    Action, CONTROLS, Compared, Half, Markers, Model, Story, Tool, ToolSettings, Ui, WindowStats,
+};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -63,6 +67,8 @@ struct App {
     brush: Option<f32>,
     sees_bodies: bool,
     story: Story,
+    /// The half of the simulation that the panel edits, the statistics of the other one, and the divergence.
+    compared: Option<(Half, Stats, DivergenceLog)>,
 }
 
 impl App {
@@ -113,6 +119,7 @@ impl App {
             brush: None,
             sees_bodies: true,
             story: Story::default(),
+            compared: None,
         }
     }
 
@@ -138,6 +145,11 @@ impl App {
             grid_spacing: 0.1,
             sees_bodies: self.sees_bodies,
             heaviest: &self.heaviest,
+            compared: self.compared.as_ref().map(|(marked, other, divergence)| Compared {
+                marked: *marked,
+                other,
+                divergence,
+            }),
             value_range: [0.25, 4.0],
         };
         let output = self

@@ -1,0 +1,400 @@
+//! A second simulation beside the first one, from the same start: the halves of the picture, and how both keep in step.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use crossbeam_channel::bounded;
+use glium::backend::Context;
+
+use super::clock::waker;
+use super::simulation::Simulation;
+use super::viewer::Viewer;
+use crate::base::{ChangeEffect, Divergence, DivergenceLog, Look, Result, invalid, params};
+use crate::engine::{Config, Fork};
+use crate::session::{Command, Notice, Pairing, Session, Turns};
+use crate::ui::{Compared, Half, ONE_SIMULATION};
+use crate::view::View;
+
+/// Fraction of the interval between displayed frames that the steps of both simulations may take.
+const SHARE: f64 = 0.85;
+/// Shortest interval between displayed frames for which steps are planned, in seconds.
+const PICTURE: f64 = 1.0 / 60.0;
+/// Number of frames by which one simulation may be behind the other before it catches up without showing its steps.
+const MOST_FRAMES: u64 = 4;
+
+/// The comparison of the simulation that the panel edits, which is the *marked* one, with another one.
+pub(super) struct Comparison {
+    /// The simulation that the panel does not edit.
+    pub other: Simulation,
+    /// The picture of the other simulation.
+    pub view: View,
+    /// Half of the picture that shows the marked simulation.
+    pub marked: Half,
+    /// Whether the marked simulation is the one from which the comparison began.
+    pub has_original: bool,
+    /// Time between displayed frames.
+    pub picture: Duration,
+    log: DivergenceLog,
+    /// Run and step of the latest comparison of the bodies; see [`Stats::generation`](crate::session::Stats).
+    compared: (u64, u64),
+    /// Turns on the device: of the marked simulation, and of the other.
+    turns: [Turns; 2],
+    /// Number of steps per frame that was last sent to both simulations, if any was sent.
+    sent: Option<Option<u32>>,
+    /// Step to which one of the simulations catches up, if any.
+    goal: Option<u64>,
+}
+
+impl Comparison {
+    /// Starts a copy of the simulation `sim`. `wake` is called when the copy has something new.
+    fn new(
+        sim: &mut Simulation,
+        (context, look): (&Rc<Context>, &Look),
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let mut view = View::new(context)?;
+        view.hurry()?;
+        view.set_look(look)?;
+        let (answer, fork) = bounded::<Result<Fork>>(1);
+        let ended = || Err(invalid!("the simulation has ended"));
+        let engine = move || fork.recv().unwrap_or_else(|_| ended())?.engine();
+        let other = Simulation::new(Session::spawn(engine, wake)?, sim.pool.clone(), sim.config.clone());
+        let mut comparison = Self {
+            other,
+            view,
+            marked: Half::Left,
+            has_original: true,
+            picture: Duration::ZERO,
+            log: DivergenceLog::default(),
+            compared: (0, 0),
+            turns: Turns::pair(),
+            sent: None,
+            goal: None,
+        };
+        // From now on, the steps on which frames end are those on which the copy's frames will end too.
+        comparison.set_pace(sim);
+        sim.send(Command::Fork(answer));
+        Ok(comparison)
+    }
+
+    /// Returns what the panel shows of the comparison.
+    pub(super) fn shown(&self) -> Compared<'_> {
+        Compared { marked: self.marked, other: &self.other.shown, divergence: &self.log }
+    }
+
+    /// Returns whether the other simulation has started.
+    fn has_started(&self) -> bool {
+        self.other.shown.generation > 0
+    }
+
+    /// Sends the number of steps between frames to both simulations, if it has changed.
+    fn set_pace(&mut self, sim: &Simulation) {
+        let times = [sim, &self.other].map(|sim| sim.shown.device_ms_per_step * 1e-3);
+        let every = (!sim.config.free_run).then(|| every(&sim.config, times, self.picture.as_secs_f64()));
+        if self.sent.replace(every) != Some(every) {
+            for (sim, turns) in [sim, &self.other].into_iter().zip(&self.turns) {
+                sim.send(Command::Pair(Some(Pairing { turns: turns.clone(), every })));
+            }
+        }
+    }
+
+    /// Looks for new frames of both simulations. Returns whether they may be shown. Unless the simulations run freely,
+    /// only frames of the same step are shown, and meanwhile the simulation that is behind goes on.
+    pub(super) fn keep_in_step(&mut self, sim: &mut Simulation) -> bool {
+        self.set_pace(sim);
+        self.follow_pause(&sim.config);
+        let other = &mut self.other;
+        let [(run, step, goal), (other_run, other_step, other_goal)] = [&mut *sim, &mut *other].map(|sim| {
+            let stats = &sim.session.newest().stats;
+            (stats.generation, stats.step, stats.goal)
+        });
+        if run == 0 || other_run == 0 {
+            return false;
+        }
+        let seeks = self.goal.is_none() && (goal.is_some() || other_goal.is_some());
+        let is_same_run = run == other_run;
+        if sim.config.free_run || seeks || (is_same_run && step == other_step) {
+            self.goal = None;
+            return true;
+        }
+        let is_behind = (step < other_step) != sim.config.reverse;
+        if is_behind || !is_same_run || !sim.config.running {
+            sim.session.take();
+        }
+        if !is_behind || !is_same_run || !sim.config.running {
+            other.session.take();
+        }
+        if !is_same_run {
+            self.goal = None;
+            return false;
+        }
+        let (distance, goal) = (step.abs_diff(other_step), step.max(other_step));
+        let is_near = distance <= MOST_FRAMES * u64::from(self.sent.flatten().unwrap_or(1));
+        let waits = sim.config.running && (is_near || sim.config.reverse);
+        if !waits && self.goal != Some(goal) {
+            let late = if step < other_step { sim } else { other };
+            late.send(Command::Seek(Some(goal)));
+            self.goal = Some(goal);
+        }
+        false
+    }
+
+    /// Uploads the newest frame of the other simulation, and compares the bodies if both simulations show the same step.
+    pub(super) fn upload(&mut self, sim: &mut Simulation) -> Result<()> {
+        let (frame, is_new) = self.other.session.take();
+        if is_new {
+            let shown = &mut self.other.shown;
+            if (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation) {
+                self.view.forget();
+            }
+            self.view.upload(&frame.points, frame.value_range)?;
+            shown.clone_from(&frame.stats);
+        }
+        let moment = (sim.shown.generation, sim.shown.step);
+        let [own, others] = [&mut sim.session, &mut self.other.session].map(|session| session.shown());
+        let is_same = [own, others].iter().all(|frame| (frame.stats.generation, frame.stats.step) == moment);
+        if is_same && moment != self.compared {
+            if moment.0 != self.compared.0 {
+                self.log = DivergenceLog::default();
+            }
+            self.compared = moment;
+            if let Some(divergence) = Divergence::between(&own.points, &others.points) {
+                self.log.note(moment.1, divergence);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies a change of the marked simulation's settings from `before` to `after` to the other simulation, as far as
+    /// both have the setting in common.
+    pub(super) fn follow(&mut self, before: &Config, after: &Config) {
+        let config = followed(&self.other.config, before, after);
+        if config != self.other.config {
+            self.other.config = config.clone();
+            self.other.send(Command::Configure(Box::new(config)));
+        }
+    }
+
+    /// Runs or pauses the other simulation like the marked one.
+    fn follow_pause(&mut self, config: &Config) {
+        if self.other.config.running != config.running {
+            self.other.config.running = config.running;
+            self.other.send(Command::Configure(Box::new(self.other.config.clone())));
+        }
+    }
+}
+
+/// Returns the number of steps between frames: the user's choice, or as many steps of both simulations as fit between two
+/// frames. `times` are the times of a step, in seconds; 0 if unknown. `picture` is the time between frames.
+fn every(config: &Config, times: [f64; 2], picture: f64) -> u32 {
+    let slower = (picture / PICTURE).max(1.0);
+    let [a, b] = times;
+    let step = if a > 0.0 && b > 0.0 { a + b } else { 2.0 * a.max(b) };
+    let fitting = if step > 0.0 { SHARE * slower * PICTURE / step } else { 1.0 };
+    let most = f64::from(config.pace()) * slower;
+    // The frames of a longer interval are among those of a shorter one, so that a change does not part the simulations.
+    let auto = 1 << (fitting.min(most).max(1.0) as u32).ilog2();
+    config.steps_per_frame.unwrap_or(auto)
+}
+
+/// Returns the settings of the other simulation after the marked one's have changed from `before` to `after`. Each keeps its
+/// variant, its work-group, its compile-time parameters, its device and its parameters, but the bodies from which both start
+/// and the look are the same.
+fn followed(other: &Config, before: &Config, after: &Config) -> Config {
+    if before.mode.info() != after.mode.info() {
+        return after.clone();
+    }
+    let begins_anew = before.start != after.start || before.run != after.run;
+    let mut mode = if begins_anew { after.mode.clone() } else { other.mode.clone() };
+    for effect in [ChangeEffect::View, ChangeEffect::Reseed] {
+        let [old, new] = [before, after].map(|config| config.mode.values().of(effect));
+        for (key, value) in old.changes(&new).0 {
+            let set = params::set(mode.as_mut(), key, &value.to_string());
+            debug_assert!(set.is_ok(), "{set:?}");
+        }
+    }
+    let (knobs, devices) = (other.knobs.clone(), other.devices.clone());
+    Config { mode, variant: other.variant, work_group: other.work_group, knobs, devices, ..after.clone() }
+}
+
+impl Viewer {
+    /// Begins a comparison with a copy of the simulation, or ends the comparison.
+    pub(super) fn compare(&mut self) {
+        if let Some(Comparison { marked, has_original, .. }) = self.comparison {
+            return self.keep(if has_original { marked } else { marked.other() });
+        }
+        if self.has_stopped("Could not compare") {
+            return;
+        }
+        if self.exports.film.is_some() || self.ui.measurement.running.is_some() || self.reader.is_some() {
+            return self
+                .ui
+                .alerts
+                .say("Not possible now. Wait until the film, the measurement or the file is complete.");
+        }
+        self.go_live(true);
+        self.cancel_gesture();
+        let before = self.sim.config.clone();
+        self.sim.config.free_run = false;
+        self.configure(&before);
+        let (context, wake) = (self.screen.window.context().clone(), waker(&self.proxy));
+        match Comparison::new(&mut self.sim, (&context, &self.screen.look), wake) {
+            Ok(comparison) => self.comparison = Some(comparison),
+            Err(error) => self.ui.alerts.failed("Could not compare", &error),
+        }
+        self.screen.redraw();
+    }
+
+    /// Lets the panel edit the other simulation.
+    pub(super) fn mark_other(&mut self) {
+        let Some(comparison) = self.comparison.as_mut().filter(|comparison| comparison.has_started()) else {
+            return;
+        };
+        let Comparison { other, view, marked, has_original, turns, .. } = comparison;
+        std::mem::swap(&mut self.sim, other);
+        std::mem::swap(&mut self.screen.view, view);
+        turns.swap(0, 1);
+        (*marked, *has_original) = (marked.other(), !*has_original);
+        // The steps of the history belong to the simulation that was marked before.
+        self.ui.undo.clear();
+        self.screen.redraw();
+    }
+
+    /// Exchanges the halves of the picture.
+    pub(super) fn swap_halves(&mut self) {
+        if let Some(Comparison { marked, .. }) = &mut self.comparison {
+            *marked = marked.other();
+        }
+    }
+
+    /// Ends the comparison, and continues with the simulation in this half.
+    pub(super) fn keep(&mut self, half: Half) {
+        let is_other = self.comparison.as_ref().is_some_and(|comparison| comparison.marked != half);
+        if is_other && self.comparison.as_ref().is_some_and(|comparison| !comparison.has_started()) {
+            return self.ui.alerts.say("This simulation is still starting");
+        }
+        if is_other {
+            self.mark_other();
+        }
+        let Some(Comparison { other, has_original, .. }) = self.comparison.take() else { return };
+        if !has_original {
+            let (give, take) = bounded(1);
+            other.send(Command::GiveAutosave(give));
+            self.sim.send(Command::TakeAutosave(take));
+            self.autosave.saved = None;
+        }
+        self.sim.send(Command::Pair(None));
+        self.screen.redraw();
+    }
+
+    /// Sends a command to the simulation, and to the other one if two are compared.
+    pub(super) fn send_to_all(&self, command: impl Fn() -> Command) {
+        self.sim.send(command());
+        self.comparison.iter().for_each(|comparison| comparison.other.send(command()));
+    }
+
+    /// Returns whether two simulations are compared. If so, tells the user that the bodies cannot be edited.
+    pub(super) fn refuses_edits(&mut self) -> bool {
+        if self.comparison.is_some() {
+            self.ui.alerts.say(ONE_SIMULATION);
+        }
+        self.comparison.is_some()
+    }
+
+    /// Keeps the compared simulations in step, and handles the notices of the one that the panel does not edit.
+    pub(super) fn poll_comparison(&mut self) -> Result<()> {
+        let Some(comparison) = &mut self.comparison else { return Ok(()) };
+        comparison.keep_in_step(&mut self.sim);
+        for notice in comparison.other.session.notices() {
+            match notice {
+                Notice::Failed(error) => {
+                    let has_started =
+                        self.comparison.take().is_some_and(|comparison| comparison.has_started());
+                    let title = if has_started { "The comparison has ended" } else { "Could not compare" };
+                    self.ui.alerts.failed(title, &error);
+                    self.sim.send(Command::Pair(None));
+                    return Ok(());
+                }
+                Notice::Rejected { error, wanted, current } => {
+                    let other = self.comparison.as_mut().map(|comparison| &mut comparison.other);
+                    if let Some(other) = other.filter(|other| other.config == *wanted) {
+                        other.config = *current;
+                    }
+                    self.ui.alerts.failed("Could not apply the change to both simulations", &error);
+                }
+                Notice::BlownUp { text, .. } | Notice::Paused { text, .. } => {
+                    let before = self.sim.config.clone();
+                    self.sim.config.running = false;
+                    self.configure(&before);
+                    self.ui.alerts.say(format!("The other simulation: {text}"));
+                }
+                Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
+                Notice::Message(text) => self.ui.alerts.say(text),
+                Notice::Captured(capture) => self.draw_capture(*capture)?,
+                Notice::SnapshotSaved { is_asked_for: false, moment, outcome: Ok(()), .. } => {
+                    self.autosave.saved = Some(moment);
+                }
+                Notice::SnapshotSaved { outcome: Err(error), .. } => {
+                    self.ui.alerts.failed("Could not save the snapshot", &error);
+                }
+                Notice::SnapshotSaved { path, .. } => self.ui.alerts.say(format!("Saved {}", path.display())),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modes::MODES;
+
+    #[test]
+    fn steps_of_both_fit_between_two_pictures_in_powers_of_two() {
+        let config = Config::new(MODES[0]);
+        let most = config.pace();
+        let steps = |times, picture| every(&config, times, picture);
+        assert_eq!(steps([0.0, 0.0], 0.0), 1);
+        assert_eq!(steps([2e-3, 5e-3], 0.0), 2, "85 % of 16.7 ms are 14.2 ms");
+        assert_eq!(steps([2e-3, 0.0], 0.0), 2, "the other is guessed to take as long");
+        assert_eq!(steps([1e-9, 1e-9], 0.0), 1 << most.ilog2());
+        assert_eq!(steps([1.0, 1.0], 0.0), 1);
+        assert!(
+            steps([1e-9, 1e-9], 10.0 * PICTURE) >= 8 * (1 << most.ilog2()),
+            "slow pictures have more steps"
+        );
+        let chosen = Config { steps_per_frame: Some(7), ..config.clone() };
+        assert_eq!(every(&chosen, [1.0, 1.0], 0.0), 7);
+    }
+
+    #[test]
+    fn what_both_start_from_is_common_and_how_they_compute_is_not() {
+        let info = MODES[0];
+        let before = Config::new(info);
+        let mut other = Config { variant: Some(&info.variants[1]), work_group: Some(32), ..before.clone() };
+        params::set(other.mode.as_mut(), "dt", "0.02").unwrap();
+        let mut after = Config {
+            variant: Some(&info.variants[2]),
+            work_group: Some(64),
+            seed: 5,
+            running: false,
+            ..before.clone()
+        };
+        params::set(after.mode.as_mut(), "eps", "0.3").unwrap();
+        params::set(after.mode.as_mut(), "colour", "mass").unwrap();
+        let next = followed(&other, &before, &after);
+        assert_eq!((next.variant, next.work_group), (other.variant, other.work_group));
+        assert_eq!((next.seed, next.running), (5, false));
+        let value = |key: &str| next.mode.values().get(key).unwrap().to_string();
+        assert_eq!((value("dt").as_str(), value("colour").as_str()), ("0.02", "mass"));
+        assert_eq!(next.mode.values().get("eps"), before.mode.values().get("eps"));
+        let another = Config { start: info.scenes[1].clone(), ..after.clone() };
+        assert_eq!(
+            followed(&other, &after, &another).mode,
+            another.mode,
+            "a new scene has its own parameters"
+        );
+        assert_eq!(followed(&other, &before, &Config::new(MODES[1])), Config::new(MODES[1]));
+    }
+}

@@ -1,0 +1,61 @@
+//! Copies of a running engine.
+
+use super::core::Engine;
+use super::states::SceneState;
+use crate::base::{Result, invalid};
+use crate::compute::Devices;
+
+/// Complete state of an engine, from which a second engine continues with the same bits on the same device.
+pub struct Fork {
+    devices: Devices,
+    scene: SceneState,
+    suspended: Vec<SceneState>,
+    baseline: Option<f64>,
+    /// Number of times that a scene has begun, and number of changes. Both engines count on from them.
+    counts: (u64, u64),
+}
+
+impl Engine {
+    /// Returns the state after the last complete burst, for a second engine. Manual edits before it cannot be undone in
+    /// the second engine. Blocks until the device has finished.
+    ///
+    /// # Errors
+    /// Returns an error if several devices or several MPI ranks compute the steps.
+    pub fn fork(&mut self) -> Result<Fork> {
+        if self.devices.ranks().is_some() {
+            return Err(invalid!("two simulations cannot share the ranks of an MPI run"));
+        }
+        if self.devices.len() > 1 {
+            return Err(invalid!(
+                "two simulations cannot share several devices; select a single device first"
+            ));
+        }
+        Ok(Fork {
+            scene: self.scene_state()?,
+            devices: self.devices.clone(),
+            suspended: self.suspended.clone(),
+            baseline: self.baseline,
+            counts: (self.seedings, self.changes),
+        })
+    }
+}
+
+impl Fork {
+    /// Opens the device a second time, and starts the second engine on it.
+    ///
+    /// # Errors
+    /// Returns an error if a kernel fails to build, or if there is not enough memory.
+    pub fn engine(self) -> Result<Engine> {
+        let Self { devices, scene, suspended, baseline, counts: (seedings, changes) } = self;
+        let is_backwards = scene.config.reverse;
+        let engine = Engine::with(devices.reopened()?, scene)?;
+        Ok(Engine { suspended, baseline, seedings, changes, is_backwards, ..engine })
+    }
+}
+
+impl std::fmt::Debug for Fork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { scene, .. } = self;
+        f.debug_struct("Fork").field("step", &scene.clock.step).finish_non_exhaustive()
+    }
+}
