@@ -6,13 +6,11 @@ use std::time::Duration;
 use crossbeam_channel::bounded;
 use glium::backend::Context;
 
-use super::clock::waker;
 use super::simulation::Simulation;
-use super::viewer::Viewer;
 use crate::base::{ChangeEffect, Divergence, DivergenceLog, Look, Result, invalid, params};
 use crate::engine::{Config, Fork};
-use crate::session::{Command, Notice, Pairing, Session, Turns};
-use crate::ui::{Compared, Half, ONE_SIMULATION};
+use crate::session::{Command, Pairing, Session, Turns};
+use crate::ui::{Compared, Half};
 use crate::view::View;
 
 /// Fraction of the interval between displayed frames that the steps of both simulations may take.
@@ -38,7 +36,7 @@ pub(super) struct Comparison {
     /// Run and step of the latest comparison of the bodies; see [`Stats::generation`](crate::session::Stats).
     compared: (u64, u64),
     /// Turns on the device: of the marked simulation, and of the other.
-    turns: [Turns; 2],
+    pub turns: [Turns; 2],
     /// Number of steps per frame that was last sent to both simulations, if any was sent.
     sent: Option<Option<u32>>,
     /// Step to which one of the simulations catches up, if any.
@@ -47,7 +45,7 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// Starts a copy of the simulation `sim`. `wake` is called when the copy has something new.
-    fn new(
+    pub(super) fn new(
         sim: &mut Simulation,
         (context, look): (&Rc<Context>, &Look),
         wake: impl Fn() + Send + Sync + 'static,
@@ -83,7 +81,7 @@ impl Comparison {
     }
 
     /// Returns whether the other simulation has started.
-    fn has_started(&self) -> bool {
+    pub(super) fn has_started(&self) -> bool {
         self.other.shown.generation > 0
     }
 
@@ -215,134 +213,6 @@ fn followed(other: &Config, before: &Config, after: &Config) -> Config {
     }
     let (knobs, devices) = (other.knobs.clone(), other.devices.clone());
     Config { mode, variant: other.variant, work_group: other.work_group, knobs, devices, ..after.clone() }
-}
-
-impl Viewer {
-    /// Begins a comparison with a copy of the simulation, or ends the comparison.
-    pub(super) fn compare(&mut self) {
-        if let Some(Comparison { marked, has_original, .. }) = self.comparison {
-            return self.keep(if has_original { marked } else { marked.other() });
-        }
-        if self.has_stopped("Could not compare") {
-            return;
-        }
-        if self.exports.film.is_some() || self.ui.measurement.running.is_some() || self.reader.is_some() {
-            return self
-                .ui
-                .alerts
-                .say("Not possible now. Wait until the film, the measurement or the file is complete.");
-        }
-        self.go_live(true);
-        self.cancel_gesture();
-        let before = self.sim.config.clone();
-        self.sim.config.free_run = false;
-        self.configure(&before);
-        let (context, wake) = (self.screen.window.context().clone(), waker(&self.proxy));
-        match Comparison::new(&mut self.sim, (&context, &self.screen.look), wake) {
-            Ok(comparison) => self.comparison = Some(comparison),
-            Err(error) => self.ui.alerts.failed("Could not compare", &error),
-        }
-        self.screen.redraw();
-    }
-
-    /// Lets the panel edit the other simulation.
-    pub(super) fn mark_other(&mut self) {
-        let Some(comparison) = self.comparison.as_mut().filter(|comparison| comparison.has_started()) else {
-            return;
-        };
-        let Comparison { other, view, marked, has_original, turns, .. } = comparison;
-        std::mem::swap(&mut self.sim, other);
-        std::mem::swap(&mut self.screen.view, view);
-        turns.swap(0, 1);
-        (*marked, *has_original) = (marked.other(), !*has_original);
-        // The steps of the history belong to the simulation that was marked before.
-        self.ui.undo.clear();
-        self.screen.redraw();
-    }
-
-    /// Exchanges the halves of the picture.
-    pub(super) fn swap_halves(&mut self) {
-        if let Some(Comparison { marked, .. }) = &mut self.comparison {
-            *marked = marked.other();
-        }
-    }
-
-    /// Ends the comparison, and continues with the simulation in this half.
-    pub(super) fn keep(&mut self, half: Half) {
-        let is_other = self.comparison.as_ref().is_some_and(|comparison| comparison.marked != half);
-        if is_other && self.comparison.as_ref().is_some_and(|comparison| !comparison.has_started()) {
-            return self.ui.alerts.say("This simulation is still starting");
-        }
-        if is_other {
-            self.mark_other();
-        }
-        let Some(Comparison { other, has_original, .. }) = self.comparison.take() else { return };
-        if !has_original {
-            let (give, take) = bounded(1);
-            other.send(Command::GiveAutosave(give));
-            self.sim.send(Command::TakeAutosave(take));
-            self.autosave.saved = None;
-        }
-        self.sim.send(Command::Pair(None));
-        self.screen.redraw();
-    }
-
-    /// Sends a command to the simulation, and to the other one if two are compared.
-    pub(super) fn send_to_all(&self, command: impl Fn() -> Command) {
-        self.sim.send(command());
-        self.comparison.iter().for_each(|comparison| comparison.other.send(command()));
-    }
-
-    /// Returns whether two simulations are compared. If so, tells the user that the bodies cannot be edited.
-    pub(super) fn refuses_edits(&mut self) -> bool {
-        if self.comparison.is_some() {
-            self.ui.alerts.say(ONE_SIMULATION);
-        }
-        self.comparison.is_some()
-    }
-
-    /// Keeps the compared simulations in step, and handles the notices of the one that the panel does not edit.
-    pub(super) fn poll_comparison(&mut self) -> Result<()> {
-        let Some(comparison) = &mut self.comparison else { return Ok(()) };
-        comparison.keep_in_step(&mut self.sim);
-        for notice in comparison.other.session.notices() {
-            match notice {
-                Notice::Failed(error) => {
-                    let has_started =
-                        self.comparison.take().is_some_and(|comparison| comparison.has_started());
-                    let title = if has_started { "The comparison has ended" } else { "Could not compare" };
-                    self.ui.alerts.failed(title, &error);
-                    self.sim.send(Command::Pair(None));
-                    return Ok(());
-                }
-                Notice::Rejected { error, wanted, current } => {
-                    let other = self.comparison.as_mut().map(|comparison| &mut comparison.other);
-                    if let Some(other) = other.filter(|other| other.config == *wanted) {
-                        other.config = *current;
-                    }
-                    self.ui.alerts.failed("Could not apply the change to both simulations", &error);
-                }
-                Notice::BlownUp { text, .. } | Notice::Paused { text, .. } => {
-                    let before = self.sim.config.clone();
-                    self.sim.config.running = false;
-                    self.configure(&before);
-                    self.ui.alerts.say(format!("The other simulation: {text}"));
-                }
-                Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
-                Notice::Message(text) => self.ui.alerts.say(text),
-                Notice::Captured(capture) => self.draw_capture(*capture)?,
-                Notice::SnapshotSaved { is_asked_for: false, moment, outcome: Ok(()), .. } => {
-                    self.autosave.saved = Some(moment);
-                }
-                Notice::SnapshotSaved { outcome: Err(error), .. } => {
-                    self.ui.alerts.failed("Could not save the snapshot", &error);
-                }
-                Notice::SnapshotSaved { path, .. } => self.ui.alerts.say(format!("Saved {}", path.display())),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

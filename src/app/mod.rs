@@ -5,6 +5,7 @@ mod appearance;
 mod autosave;
 mod clock;
 pub(crate) mod command_line;
+mod compare;
 mod comparison;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod display;

@@ -6,13 +6,22 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use super::messages::{Moment, Notice, Notifier, Save};
+use super::notices::{Moment, Notice, Notifier};
 use crate::base::{Error, Result, invalid};
 use crate::engine::snapshot::EXTENSION;
 use crate::engine::{Engine, Snapshot};
 
 /// Message shown after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
+
+/// A request to write a snapshot.
+#[derive(Debug, Clone)]
+pub struct Save {
+    /// Path of the file; `None` means the autosave file, if there is one.
+    pub path: Option<PathBuf>,
+    /// Camera position to store in [`Snapshot::view`].
+    pub view: String,
+}
 
 /// State of the simulation's thread when it ends.
 pub(super) struct Ending {

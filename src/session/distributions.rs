@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 
-use super::messages::Moment;
+use super::notices::Moment;
 use crate::modes::distributions::Distributions;
 
 /// Shortest time between two updates.

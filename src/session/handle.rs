@@ -4,8 +4,9 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use super::commands::Command;
 use super::frame::Frame;
-use super::messages::{Command, Notice, Notifier};
+use super::notices::{Notice, Notifier};
 use super::worker;
 use crate::base::{Result, invalid};
 use crate::engine::Engine;

@@ -2,11 +2,12 @@
 
 mod accuracy;
 mod autosave;
+mod commands;
 mod distributions;
 mod frame;
 mod handle;
 mod history;
-mod messages;
+mod notices;
 mod peaks;
 mod profiler;
 mod rates;
@@ -14,11 +15,9 @@ pub mod story;
 mod turns;
 mod worker;
 
-pub use self::autosave::{Autosave, crashed, is_foreign, left_by_earlier_run, previous};
+pub use self::autosave::{Autosave, Save, crashed, is_foreign, left_by_earlier_run, previous};
+pub use self::commands::{CaptureRequest, Command, Continuation, FilmFrame, Pairing, WatchList};
 pub use self::frame::{ErrorColours, Frame, Rung, Stats};
 pub use self::handle::Session;
-pub use self::messages::{
-    Capture, CaptureRequest, Command, Continuation, FilmFrame, Moment, Notice, Pairing, Purpose,
-    ReplacedKernels, Save, WatchList,
-};
+pub use self::notices::{Capture, Moment, Notice, Purpose, ReplacedKernels};
 pub use self::turns::Turns;

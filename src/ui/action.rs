@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use egui::{Rect, Response};
 
-use super::comparison::Half;
+use super::compared::Half;
 use super::jump;
 use super::lens::Page;
 use super::lesson::Lesson;

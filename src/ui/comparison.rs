@@ -3,6 +3,7 @@
 use egui::{Align2, Order, Pos2, Rect, RichText, Sense, Shape, Stroke, TextStyle, Vec2, pos2, vec2};
 
 use super::action::{Action, Collector};
+use super::compared::{Compared, DIVIDER, Half};
 use super::model::Model;
 use super::overlay::{row, show_rows};
 use super::widgets::{Chip, button, chips, shortcut_button, small, tooltip};
@@ -15,8 +16,6 @@ use crate::session::Stats;
 const WIDTH: f32 = 214.0;
 /// Margin inside and outside of captions and of the card, in points.
 const MARGIN: f32 = 10.0;
-/// Width of the line between the halves, in points.
-const DIVIDER: f32 = 2.0;
 /// Height of the curve of the divergence, in points.
 const CURVE: f32 = 54.0;
 /// Width of the card, in points.
@@ -34,46 +33,6 @@ const DIVERGENCE_HELP: &str = "Distance between the two positions of the same bo
                                same place, relative to their root mean square. At most 65 536 bodies or places are compared";
 const TURNS_HELP: &str = "The two simulations take turns on the device. These are the steps per second of the device's time \
                           that this simulation would compute alone";
-
-/// Half of the picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
-    /// The left half.
-    Left,
-    /// The right half.
-    Right,
-}
-
-impl Half {
-    /// Returns the other half.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
-    }
-
-    /// Returns the rectangle of this half of `picture`, without the line between the halves.
-    pub fn of(self, picture: Rect) -> Rect {
-        let (left, right) = (picture.center().x - DIVIDER / 2.0, picture.center().x + DIVIDER / 2.0);
-        match self {
-            Self::Left => Rect::from_min_max(picture.min, pos2(left.max(picture.min.x), picture.max.y)),
-            Self::Right => Rect::from_min_max(pos2(right.min(picture.max.x), picture.min.y), picture.max),
-        }
-    }
-}
-
-/// The comparison of the simulation that the panel edits with another one.
-#[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
-    /// Half of the picture that shows the simulation that the panel edits.
-    pub marked: Half,
-    /// Statistics of the frame that the other half shows.
-    pub other: &'a Stats,
-    /// Divergence of the two simulations since the comparison began.
-    pub divergence: &'a DivergenceLog,
-}
 
 /// Shows the line between the halves and the captions and, if `has_card` is true, the card. Does nothing while there is
 /// only one simulation.
@@ -280,14 +239,6 @@ fn decades(points: &[(u64, Divergence)]) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_halves_are_equal_and_leave_room_for_the_line() {
-        let picture = Rect::from_min_max(pos2(300.0, 10.0), pos2(1000.0, 500.0));
-        let [left, right] = [Half::Left, Half::Right].map(|half| half.of(picture));
-        assert_eq!(left.size(), right.size());
-        assert_eq!((left.left(), right.right(), right.left() - left.right()), (300.0, 1000.0, DIVIDER));
-    }
 
     #[test]
     fn the_axis_spans_all_positive_values() {

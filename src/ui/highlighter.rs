@@ -9,6 +9,10 @@ use egui_code_editor::{Syntax, Token, TokenType};
 
 use super::theme;
 
+/// Smallest height of source code, in points.
+const LEAST_HEIGHT: f32 = 160.0;
+/// Height of the margins and of the line below the source code, in points.
+const FOOTER_HEIGHT: f32 = 36.0;
 const KEYWORDS: &[&str] = &[
     "break",
     "case",
@@ -106,6 +110,11 @@ fn colour(colours: &theme::Colours, token: TokenType) -> Color32 {
         TokenType::Function => colours.strong,
         _ => colours.text,
     }
+}
+
+/// Returns the height of source code, in points, that fills the rest of the window.
+pub(super) fn code_height(ui: &egui::Ui) -> f32 {
+    (ui.available_height() - FOOTER_HEIGHT).max(LEAST_HEIGHT)
 }
 
 #[cfg(test)]

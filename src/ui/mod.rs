@@ -10,6 +10,7 @@ mod chart_drawing;
 mod chart_file;
 mod chart_window;
 mod command_palette;
+mod compared;
 mod comparison;
 mod dialogs;
 mod distributions;
@@ -56,7 +57,7 @@ mod widgets;
 
 pub use action::{Action, ChartFormat, Tool};
 pub use apply::ONE_SIMULATION;
-pub use comparison::{Compared, Half};
+pub use compared::{Compared, Half};
 pub use event_groups::split_events;
 pub use export::{FilmPlan, PictureSize};
 pub use files::OPENED;

@@ -1,7 +1,7 @@
 //! The data that the user interface shows and edits.
 
 use super::action::Tool;
-use super::comparison::Compared;
+use super::compared::Compared;
 use super::labels::Captions;
 use super::story::Story;
 use crate::base::Look;

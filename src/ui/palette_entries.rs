@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use super::action::Action;
-use super::comparison::Half;
+use super::compared::Half;
 use super::export;
 use super::files::name_of;
 use super::keys::CONTROLS;

@@ -3,7 +3,8 @@
 use super::thread::Worker;
 use crate::base::{ChangeEffect, Result, invalid};
 use crate::engine::Config;
-use crate::session::messages::{Command, Notice};
+use crate::session::commands::Command;
+use crate::session::notices::Notice;
 
 impl Worker {
     /// Starts the next burst of steps. If no steps remain, ends a seek that has reached its goal, or pauses at step 0.

@@ -3,7 +3,7 @@
 use super::thread::Worker;
 use crate::base::{Attractor, ChangeEffect, Edit, EditKind, Error, Result, Stroke};
 use crate::engine::Engine;
-use crate::session::messages::Notice;
+use crate::session::notices::Notice;
 
 impl Worker {
     /// Applies an edit to the bodies. Ignores an edit of a single body while the window may still use outdated indices.

@@ -10,7 +10,8 @@ use crate::base::{ChangeEffect, EditKind, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::snapshot::Carried;
 use crate::engine::{Config, Engine, Fork};
-use crate::session::messages::{Command, Continuation, Notice, Pairing, ReplacedKernels};
+use crate::session::commands::{Command, Continuation, Pairing};
+use crate::session::notices::{Notice, ReplacedKernels};
 
 impl Worker {
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {

@@ -8,8 +8,10 @@ use super::thread::Worker;
 use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result, State, is_quarantined};
 use crate::engine::Study;
 use crate::modes::distributions::Distributions;
+use crate::session::autosave::Save;
+use crate::session::commands::{CaptureRequest, Command, FilmFrame};
 use crate::session::frame::Stats;
-use crate::session::messages::{Capture, CaptureRequest, Command, FilmFrame, Notice, Purpose, Save};
+use crate::session::notices::{Capture, Notice, Purpose};
 use crate::session::rates::Rates;
 
 impl Worker {

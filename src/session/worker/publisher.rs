@@ -6,7 +6,7 @@ use crate::base::{LightRequest, ParamValues, Points};
 use crate::engine::Config;
 use crate::session::frame::{ErrorColours, Frame, Stats};
 use crate::session::history::History;
-use crate::session::messages::Notifier;
+use crate::session::notices::Notifier;
 
 /// Decides when to produce frames, and carries data over from one frame to the next.
 pub(super) struct Publisher {

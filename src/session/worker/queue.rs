@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Receiver;
 
 use crate::base::LightRequest;
-use crate::session::messages::{Command, Save};
+use crate::session::autosave::Save;
+use crate::session::commands::Command;
 
 /// Longest time for which requested files and the current steps may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);

@@ -14,8 +14,9 @@ use super::stepper::{Situation, Stepper};
 use crate::base::{Result, invalid};
 use crate::engine::{Config, Engine, LostDevice};
 use crate::session::autosave::{Autosave, Ending};
+use crate::session::commands::Command;
 use crate::session::frame::Frame;
-use crate::session::messages::{Command, Moment, Notice, Notifier};
+use crate::session::notices::{Moment, Notice, Notifier};
 use crate::session::turns::Turns;
 
 /// Runs the simulation until [`Command::Quit`] arrives or the window drops its end of the channel.

@@ -10,7 +10,6 @@ use egui::{
     TextStyle, pos2,
 };
 
-use super::source::code_height;
 use crate::compute::{KernelEdits, KernelSource, ProgramSource};
 use crate::ui::action::{Action, Collector};
 use crate::ui::widgets::{button, small, with_help};
@@ -183,7 +182,10 @@ fn show_text(
             .insert(known.unwrap_or_else(|| (is_dark, highlighter::highlighted(ui, text.as_str(), &[]))));
         ui.fonts_mut(|fonts| fonts.layout_job(job.clone()))
     };
-    let area = ScrollArea::both().id_salt(("editor", file)).auto_shrink(false).max_height(code_height(ui));
+    let area = ScrollArea::both()
+        .id_salt(("editor", file))
+        .auto_shrink(false)
+        .max_height(highlighter::code_height(ui));
     area.show(ui, |ui| {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;

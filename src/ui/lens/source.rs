@@ -14,10 +14,6 @@ use crate::ui::model::Model;
 use crate::ui::widgets::{Chip, checkbox, chips, small};
 use crate::ui::{highlighter, theme};
 
-/// Smallest height of the source code, in points.
-const LEAST_HEIGHT: f32 = 160.0;
-/// Height of the margins and of the line below the source code, in points.
-const FOOTER_HEIGHT: f32 = 36.0;
 /// Number of characters before the code: the number of the line and the sign of its change.
 const MARGIN: usize = 7;
 /// Width of the edge of an added or removed line, in points.
@@ -194,7 +190,7 @@ impl Source {
             listing.lines.iter().map(|line| line.text.trim_end().chars().count()).max().unwrap_or(0);
         let width = (longest + MARGIN + 1) as f32 * character;
         let mut area = ScrollArea::both().id_salt(("source", listing.file.file)).auto_shrink(false);
-        area = area.max_height(code_height(ui));
+        area = area.max_height(highlighter::code_height(ui));
         let scrolls = std::mem::take(&mut self.scrolls);
         if let Some(&row) = self.note.filter(|_| scrolls).and_then(|note| places_of_notes.get(note)) {
             area = area.vertical_scroll_offset(row.saturating_sub(2) as f32 * height);
@@ -244,11 +240,6 @@ impl Cache {
             .map_err(|error| error.to_string());
         Self { source: source.clone(), variant: variant.name, below: below.map(|below| below.name), listings }
     }
-}
-
-/// Returns the height of the source code, in points, that fills the rest of the window.
-pub(super) fn code_height(ui: &egui::Ui) -> f32 {
-    (ui.available_height() - FOOTER_HEIGHT).max(LEAST_HEIGHT)
 }
 
 /// Returns the name of a kernel file without the folder of the mode, which `own` names too.
