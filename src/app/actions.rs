@@ -33,7 +33,7 @@ impl Viewer {
             if action.starts_autosave() {
                 self.start_autosave();
             }
-            if self.act_on_story(&action) {
+            if self.act_on_timeline(&action) {
                 continue;
             }
             match action {
@@ -72,7 +72,7 @@ impl Viewer {
                 Action::RecallView(number) => self.recall_view(number),
                 Action::StoreView(number) => self.store_view(number),
                 Action::Compare => self.compare(),
-                Action::MarkOther => self.mark_other(),
+                Action::EditOther => self.edit_other(),
                 Action::SwapHalves => self.swap_halves(),
                 Action::Keep(half) => self.keep(half),
                 Action::StartStudy(study) => self.sim.send(Command::StartStudy(study)),

@@ -12,8 +12,8 @@ use crate::ui::{Half, ONE_SIMULATION};
 impl Viewer {
     /// Begins a comparison with a copy of the simulation, or ends the comparison.
     pub(super) fn compare(&mut self) {
-        if let Some(Comparison { marked, has_original, .. }) = self.comparison {
-            return self.keep(if has_original { marked } else { marked.other() });
+        if let Some(Comparison { active, has_original, .. }) = self.comparison {
+            return self.keep(if has_original { active } else { active.other() });
         }
         if self.has_stopped("Could not compare") {
             return;
@@ -38,35 +38,35 @@ impl Viewer {
     }
 
     /// Lets the panel edit the other simulation.
-    pub(super) fn mark_other(&mut self) {
+    pub(super) fn edit_other(&mut self) {
         let Some(comparison) = self.comparison.as_mut().filter(|comparison| comparison.has_started()) else {
             return;
         };
-        let Comparison { other, view, marked, has_original, turns, .. } = comparison;
+        let Comparison { other, view, active, has_original, turns, .. } = comparison;
         std::mem::swap(&mut self.sim, other);
         std::mem::swap(&mut self.screen.view, view);
         turns.swap(0, 1);
-        (*marked, *has_original) = (marked.other(), !*has_original);
-        // The steps of the history belong to the simulation that was marked before.
+        (*active, *has_original) = (active.other(), !*has_original);
+        // The steps of the history belong to the simulation that was active before.
         self.ui.undo.clear();
         self.screen.redraw();
     }
 
     /// Exchanges the halves of the picture.
     pub(super) fn swap_halves(&mut self) {
-        if let Some(Comparison { marked, .. }) = &mut self.comparison {
-            *marked = marked.other();
+        if let Some(Comparison { active, .. }) = &mut self.comparison {
+            *active = active.other();
         }
     }
 
     /// Ends the comparison, and continues with the simulation in this half.
     pub(super) fn keep(&mut self, half: Half) {
-        let is_other = self.comparison.as_ref().is_some_and(|comparison| comparison.marked != half);
+        let is_other = self.comparison.as_ref().is_some_and(|comparison| comparison.active != half);
         if is_other && self.comparison.as_ref().is_some_and(|comparison| !comparison.has_started()) {
             return self.ui.alerts.say("This simulation is still starting");
         }
         if is_other {
-            self.mark_other();
+            self.edit_other();
         }
         let Some(Comparison { other, has_original, .. }) = self.comparison.take() else { return };
         if !has_original {

@@ -25,7 +25,7 @@ mod rig;
 mod screen;
 pub mod settings;
 mod simulation;
-mod story;
+mod timeline;
 mod tools;
 mod viewer;
 mod viewpoint;

@@ -72,7 +72,7 @@ impl Viewer {
                         continue;
                     }
                     self.sim.config.running = false;
-                    self.story.note(capitalised(text));
+                    self.timeline.note(capitalised(text));
                     let way_back = " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke.";
                     let text = capitalised(text) + if is_painted { way_back } else { "" };
                     self.ui.alerts.blew_up(text, self.sim.config.mode.as_ref(), is_painted);

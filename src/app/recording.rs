@@ -45,11 +45,11 @@ impl Viewer {
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
         self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
-        if let (Some(film), Some(past)) = (&mut self.exports.film, self.story.shown.past) {
+        if let (Some(film), Some(past)) = (&mut self.exports.film, self.timeline.shown.past) {
             // The replay at its end begins anew.
-            let [first, last] = self.story.shown.span.unwrap_or_default();
+            let [first, last] = self.timeline.shown.span.unwrap_or_default();
             film.replay = Some(if past < last { past } else { first });
-            self.story.shown.plays = false;
+            self.timeline.shown.plays = false;
         }
         // The view of a film must not depend on how long ago the scene was opened.
         self.viewpoint.rig.finish_opening();
@@ -110,7 +110,7 @@ impl Viewer {
             self.end_film(true);
         } else if let (Some(shot), Some(start)) = (shot, replay) {
             // A replay that ends before the film ends the film.
-            match self.story.film_frame(start, seconds) {
+            match self.timeline.film_frame(start, seconds) {
                 Some(frame) => self.replayed = Some((shot.film, frame)),
                 None => self.end_film(true),
             }

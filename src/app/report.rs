@@ -46,7 +46,7 @@ struct Event {
 
 /// What the report says of the recorded run.
 #[derive(Debug, Default)]
-pub(super) struct StoryReport {
+pub(super) struct TimelineReport {
     /// Number of frames in the record, their memory in bytes, and the length of the record in seconds.
     pub frames: usize,
     pub bytes: usize,
@@ -149,7 +149,7 @@ impl Recorder {
     pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
-        (stats, story, compared): (&Stats, StoryReport, Option<Compared>),
+        (stats, timeline, compared): (&Stats, TimelineReport, Option<Compared>),
         window: &Window,
         device: &DeviceInfo,
     ) -> Result<()> {
@@ -181,13 +181,13 @@ impl Recorder {
             "look": ParamValues::collect(&mut look.clone()),
             "stats": stats,
             // The recorded run, and the time to decode frames of the past.
-            "story": {
-                "frames": story.frames,
-                "bytes": story.bytes,
-                "seconds": story.seconds,
-                "events": story.events,
-                "past": story.past,
-                "decode_ms": percentiles(story.decodings.into_iter()),
+            "timeline": {
+                "frames": timeline.frames,
+                "bytes": timeline.bytes,
+                "seconds": timeline.seconds,
+                "events": timeline.events,
+                "past": timeline.past,
+                "decode_ms": percentiles(timeline.decodings.into_iter()),
             },
             // While two simulations are compared: statistics of the one that the panel does not edit, and the latest
             // divergence: root mean square, and largest.

@@ -68,8 +68,9 @@ impl Simulation {
         (frame, &self.shown, is_new | std::mem::take(&mut self.returns))
     }
 
-    /// Returns the same as [`Simulation::frame`], for the frame that was found last. If `shows` is false, leaves a new
-    /// frame for a later call.
+    /// Returns the frame that the last call to [`Session::newest`] found, the statistics of the displayed frame, and
+    /// whether the frame is new. If `shows` is false, returns the displayed frame again and keeps a new one for a later
+    /// call.
     pub(super) fn found_frame(&mut self, shows: bool) -> (&Frame, &Stats, bool) {
         let (frame, is_new) = if shows { self.session.take() } else { (self.session.shown(), false) };
         (frame, &self.shown, is_new)

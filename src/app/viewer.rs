@@ -22,7 +22,7 @@ use super::rig::FollowTarget;
 use super::screen::Screen;
 use super::settings::{Preferences, Settings};
 use super::simulation::{Simulation, first_device};
-use super::story::Story;
+use super::timeline::Timeline;
 use super::tools::{Request, Surroundings, Tools};
 use super::viewpoint::Viewpoint;
 use super::window::Window;
@@ -43,7 +43,7 @@ pub(super) struct Viewer {
     pub(super) autosave: Autosave,
     pub(super) preferences: Preferences,
     pub(super) exports: Exports,
-    pub(super) story: Story,
+    pub(super) timeline: Timeline,
     /// Number of a film of the replay, and the frame that it shows next.
     pub(super) replayed: Option<(u64, Frame)>,
     /// Receives the content of the file that is being read, if any.
@@ -104,7 +104,7 @@ impl Viewer {
             autosave,
             preferences,
             exports: Exports::default(),
-            story: Story::new(window.is_software)?,
+            timeline: Timeline::new(window.is_software)?,
             replayed: None,
             reader: None,
             opening: None,
@@ -128,7 +128,7 @@ impl Viewer {
         if self.screen.window.is_minimised() {
             return Ok(true);
         }
-        self.update_story();
+        self.update_timeline();
         self.replay(interval);
         // The bodies and the camera come first, because the panel draws names over them. In the first frame, the panel has yet
         // to find the area of the picture, which the camera needs.
@@ -139,11 +139,11 @@ impl Viewer {
         self.move_camera(interval);
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
         // The panel does not cover this area.
-        let halves = self.comparison.as_ref().map(|it| [it.marked, it.marked.other()]);
+        let halves = self.comparison.as_ref().map(|it| [it.active, it.active.other()]);
         let window = &mut self.screen.window;
         window.other = halves.map(|[_, other]| window.pixels(other.of(output.picture)));
         window.picture =
-            window.pixels(halves.map_or(output.picture, |[marked, _]| marked.of(output.picture)));
+            window.pixels(halves.map_or(output.picture, |[active, _]| active.of(output.picture)));
         let picture = window.picture;
         window.covered = output.covered;
         self.fit_camera();
@@ -196,7 +196,7 @@ impl Viewer {
                 return Ok(None);
             };
             stays &= self.act(std::mem::take(&mut output.actions));
-            self.story.note_warnings(std::mem::take(&mut output.warnings));
+            self.timeline.note_warnings(std::mem::take(&mut output.warnings));
             // A gesture that began with another tool is cancelled.
             if self.tools.mouse.is_stale(self.tools.drag_tool(&self.sim.config)) {
                 self.cancel_gesture();
@@ -229,7 +229,7 @@ impl Viewer {
             self.cancel_gesture();
         }
         let watched = self.ui.watched();
-        self.sim.watch(WatchList { restore_points: self.story.limit > 0, ..watched });
+        self.sim.watch(WatchList { restore_points: self.timeline.limit > 0, ..watched });
         let cells = self.screen.look.cells_for(None).map(|request| request.depth);
         self.sim.show_cells(cells);
         if let Some(Comparison { other, .. }) = &mut self.comparison {
@@ -249,7 +249,7 @@ impl Viewer {
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
         let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
         let compared = self.comparison.as_ref().map(Comparison::shown);
-        let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, story, .. } = self;
+        let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, timeline, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
         let device = first_device(pool, config);
         let recipe = engine::Resolved::new(config, device).ok().map(|resolved| resolved.recipe);
@@ -263,7 +263,7 @@ impl Viewer {
                 stats: shown,
                 device,
                 pool,
-                story: &story.shown,
+                timeline: &timeline.shown,
                 window: *stats,
                 max_bodies,
                 recipe,
@@ -295,7 +295,7 @@ impl Viewer {
 
     /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
-        let Self { sim, comparison, viewpoint, screen, story, .. } = self;
+        let Self { sim, comparison, viewpoint, screen, timeline, .. } = self;
         let viewport = screen.window.viewport();
         let is_recorded = sim.past.is_none() && comparison.is_none();
         let shows = comparison.as_mut().map(|comparison| comparison.keep_in_step(sim));
@@ -304,7 +304,7 @@ impl Viewer {
             Some(shows) => sim.found_frame(shows),
         };
         if is_new && is_recorded {
-            story.take(frame);
+            timeline.take(frame);
         }
         let scene = &frame.stats.config.start;
         let is_other_scene = (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation);
@@ -432,7 +432,7 @@ impl Viewer {
         }
         for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
             if matches!(gesture, Gesture::Click(_)) && self.screen.window.points_at_other() {
-                self.mark_other();
+                self.edit_other();
                 continue;
             }
             let (config, points) = self.sim.scene();
@@ -493,7 +493,7 @@ impl Viewer {
     /// Returns whether the displayed numbers may change without any input, for example while the simulation runs.
     fn is_active(&self) -> bool {
         let is_busy = self.exports.film.is_some() || self.reader.is_some();
-        self.story.shown.plays
+        self.timeline.shown.plays
             || self.sim.config.running
             || is_busy
             || self.sim.shown.goal.is_some()
@@ -515,9 +515,9 @@ impl Viewer {
     pub(super) fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.preferences.save(settings);
-        let Self { sim, comparison, screen, recorder, story, .. } = &mut self;
+        let Self { sim, comparison, screen, recorder, timeline, .. } = &mut self;
         let reported = {
-            let shown = (&sim.shown, story.report(), comparison.as_ref().map(Comparison::shown));
+            let shown = (&sim.shown, timeline.report(), comparison.as_ref().map(Comparison::shown));
             recorder.write((&sim.config, &screen.look), shown, &screen.window, sim.device())
         };
         self.end_film(true);

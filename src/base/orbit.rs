@@ -18,7 +18,7 @@ pub enum OrbitCentre {
     /// The body with this index, which has most of the mass.
     Body(usize),
     /// The centre of mass of all other bodies. Only bodies that are nearer to it attract.
-    Rest,
+    Others,
 }
 
 /// Osculating orbit of a body: the Kepler orbit around one mass with the body's present position and velocity. Lengths and
@@ -163,7 +163,7 @@ mod tests {
         assert_near(orbit.eccentricity, 1.0);
         assert_near(orbit.apocentre.unwrap(), 1.0);
         assert_eq!((orbit.pericentre, orbit.inclination), (0.0, None));
-        let refused = |gm, x, v| Orbit::new(OrbitCentre::Rest, DVec3::ZERO, gm, (x, v)).is_none();
+        let refused = |gm, x, v| Orbit::new(OrbitCentre::Others, DVec3::ZERO, gm, (x, v)).is_none();
         assert!(refused(0.0, DVec3::X, DVec3::Y) && refused(1.0, DVec3::ZERO, DVec3::Y));
         assert!(refused(1.0, DVec3::X, DVec3::NAN));
     }

@@ -1,5 +1,5 @@
-//! Listings: the source of a program as it is compiled, compared with the variant below it in the ladder of variants, and
-//! with notes on what each change buys.
+//! Listings: the source of a program as it is compiled, compared with the previous variant, and
+//! with notes on what each change improves.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::modes::{ModeInfo, Variant};
 pub struct Listing {
     /// The file; its text is the built-in one.
     pub file: KernelSource,
-    /// The compiled lines, and between them the lines of the variant below that the variant leaves out.
+    /// The compiled lines, and between them the lines of the previous variant that the variant leaves out.
     pub lines: Vec<Line>,
 }
 
@@ -28,20 +28,20 @@ pub struct Line {
     pub number: usize,
     /// Text of the line.
     pub text: String,
-    /// How the line differs from the variant below.
+    /// How the line differs from the previous variant.
     pub change: Change,
-    /// What the change at this line buys, if there is a note on the line.
+    /// What the change at this line improves, if there is a note on the line.
     pub note: Option<String>,
 }
 
-/// How a line differs from the variant below.
+/// How a line differs from the previous variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Both variants compile the line.
     Same,
-    /// The variant below does not compile the line.
+    /// The previous variant does not compile the line.
     Added,
-    /// Only the variant below compiles the line.
+    /// Only the previous variant compiles the line.
     Removed,
 }
 
@@ -53,7 +53,7 @@ struct Note {
     file: String,
     /// The line, without the blanks around it. It occurs once in the file.
     line: String,
-    /// What the change at the line buys.
+    /// What the change at the line improves.
     text: String,
 }
 
@@ -64,20 +64,20 @@ fn notes(info: &ModeInfo) -> Result<BTreeMap<String, Vec<Note>>> {
 }
 
 impl Listing {
-    /// Returns the number of lines that the variant below does not compile.
+    /// Returns the number of lines that the previous variant does not compile.
     pub fn added(&self) -> usize {
         self.lines.iter().filter(|line| line.change == Change::Added).count()
     }
 }
 
-/// Returns the variant below `variant` in the ladder of its mode, or `None` if it is the lowest.
-pub fn below(info: &ModeInfo, variant: &Variant) -> Option<&'static Variant> {
+/// Returns the variant before `variant` in the list of its mode, or `None` if it is the first.
+pub fn previous(info: &ModeInfo, variant: &Variant) -> Option<&'static Variant> {
     let at = info.variants.iter().position(|other| other.name == variant.name)?;
     info.variants.get(at.checked_sub(1)?)
 }
 
-/// Returns a listing of each file of `source`, the program of `variant`, compared with `below`, the program of the variant
-/// below it. If there is none, all lines count as unchanged.
+/// Returns a listing of each file of `source`, the program of `variant`, compared with `previous`, the program of the previous
+/// variant. If there is none, all lines count as unchanged.
 ///
 /// # Errors
 /// Returns an error if the notes on the mode's kernels are not valid.
@@ -85,17 +85,17 @@ pub fn listings(
     info: &ModeInfo,
     variant: &Variant,
     source: &ProgramSource,
-    below: Option<&ProgramSource>,
+    previous: Option<&ProgramSource>,
 ) -> Result<Vec<Listing>, Error> {
     let notes = notes(info)?.remove(variant.name).unwrap_or_default();
     let own = compiled(source);
-    let others = below.map(compiled).unwrap_or_default();
+    let others = previous.map(compiled).unwrap_or_default();
     let listing = |(nth, (file, lines)): (usize, &(KernelSource, Vec<Line>))| {
         // The last file is the variant's own.
         let is_last = nth + 1 == own.len();
         let same = others.iter().find(|(other, _)| other.file == file.file);
         let other = same.or_else(|| others.last().filter(|_| is_last));
-        let mut lines = match (other, below) {
+        let mut lines = match (other, previous) {
             (None, None) => lines.clone(),
             (other, _) => compare(other.map_or(&[], |(_, lines)| lines), lines),
         };
@@ -180,8 +180,8 @@ mod tests {
         if own.defines.iter().any(|(name, _)| *name == "EQUAL") {
             equal.defines.push(("EQUAL_MASS", "1".to_owned()));
         }
-        let below = below(info, variant).map(source);
-        [own, equal].map(|own| listings(info, variant, &own, below.as_ref()).unwrap()).into()
+        let previous = previous(info, variant).map(source);
+        [own, equal].map(|own| listings(info, variant, &own, previous.as_ref()).unwrap()).into()
     }
 
     /// Returns the numbers of the lines of a listing in blocks of added lines. Up to two unchanged lines do not divide a
@@ -222,7 +222,7 @@ mod tests {
                         let kept = listing.lines.iter().filter(|line| line.change != Change::Removed);
                         let matching: Vec<_> = kept.filter(|line| line.text.trim() == note.line).collect();
                         let changes = [Change::Added, Change::Same];
-                        let wanted = changes[usize::from(below(info, variant).is_none())];
+                        let wanted = changes[usize::from(previous(info, variant).is_none())];
                         found += matching.len();
                         if matching.len() > 1 || matching.iter().any(|line| line.change != wanted) {
                             faults.push(format!("{}: not one changed line: {}", variant.name, note.line));
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn every_changed_block_has_a_note() {
-        /// Files of more lines have a note on each idea instead of one on each block.
+        /// Maximum number of lines of a file in which every changed block needs a note. Longer files need at least one note.
         const SHORT: usize = 120;
         let mut faults = Vec::new();
         for info in MODES {

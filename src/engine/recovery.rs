@@ -30,7 +30,7 @@ impl Engine {
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
-        // While the user drags a slider, each burst begins with a change.
+        // Limits the rate of checkpoints: while the user drags a slider, each burst begins with a change.
         let rests = self.checkpoint.taken.elapsed()
             > RESTORE_POINT_AGE.max(self.checkpoint.cost * RESTORE_POINT_SHARE);
         let has_changed =

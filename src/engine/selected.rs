@@ -64,7 +64,7 @@ impl Engine {
         let heaviest = heaviest.filter(|(_, x)| x[3] > 2.0 * body.mass);
         let heaviest = heaviest.map(|(other, x)| (other, vector(x).distance(at)));
         let orbit = body.orbit.or_else(|| match mode.attraction() {
-            Attraction::Bodies { g } => orbit_around_rest(&body, positions, g, momentum?.into()),
+            Attraction::Bodies { g } => orbit_around_others(&body, positions, g, momentum?.into()),
             Attraction::Planet { .. } | Attraction::Nothing => None,
         });
         SelectedBody { acceleration: field.acceleration.into(), heaviest, energy, orbit, ..body }
@@ -83,7 +83,12 @@ fn orbit_around(body: &SelectedBody, centre: OrbitCentre, gm: f64, [x, v]: [DVec
 
 /// Returns the orbit of `body` around the centre of mass of all other bodies. Of these, only those attract that are nearer
 /// to the centre than `body`: outer shells of a round cluster do not attract a body inside. `momentum` is that of all bodies.
-fn orbit_around_rest(body: &SelectedBody, positions: &[[f32; 4]], g: f64, momentum: DVec3) -> Option<Orbit> {
+fn orbit_around_others(
+    body: &SelectedBody,
+    positions: &[[f32; 4]],
+    g: f64,
+    momentum: DVec3,
+) -> Option<Orbit> {
     let others = positions.iter().enumerate().filter(|(other, x)| *other != body.body && x[3] > 0.0);
     let others = others.map(|(_, x)| (vector(x), f64::from(x[3])));
     let mass: f64 = others.clone().map(|(_, mass)| mass).sum();
@@ -94,7 +99,7 @@ fn orbit_around_rest(body: &SelectedBody, positions: &[[f32; 4]], g: f64, moment
     let inner: f64 = others.filter(|(x, _)| x.distance_squared(centre) < reach2).map(|(_, mass)| mass).sum();
     // Without an inner mass, nothing holds the body on an orbit.
     let gm = if inner > 0.0 { g * (inner + own_mass) } else { 0.0 };
-    orbit_around(body, OrbitCentre::Rest, gm, [centre, velocity])
+    orbit_around(body, OrbitCentre::Others, gm, [centre, velocity])
 }
 
 #[cfg(test)]
@@ -121,11 +126,11 @@ mod tests {
         let [x, y, z] = own.position;
         positions.push([x, y, z, own.mass]);
         let momentum = drift * 104.0;
-        let orbit = orbit_around_rest(&own, &positions, 1.0, momentum).unwrap();
-        assert_eq!(orbit.centre, OrbitCentre::Rest);
+        let orbit = orbit_around_others(&own, &positions, 1.0, momentum).unwrap();
+        assert_eq!(orbit.centre, OrbitCentre::Others);
         assert!(orbit.eccentricity < 1e-5, "{orbit:?}");
         assert!((orbit.semi_major_axis - 1.0).abs() < 1e-5 && orbit.inclination.unwrap() < 1e-3, "{orbit:?}");
         let within = SelectedBody { position: (middle + DVec3::X * 0.05).as_vec3().into(), ..own };
-        assert_eq!(orbit_around_rest(&within, &positions, 1.0, momentum), None, "no mass is nearer");
+        assert_eq!(orbit_around_others(&within, &positions, 1.0, momentum), None, "no mass is nearer");
     }
 }

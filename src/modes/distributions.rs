@@ -167,10 +167,10 @@ fn densest_point(mut bodies: Vec<(DVec3, f64)>) -> Option<DVec3> {
 fn fitted(law: DensityLaw, shells: &[Bin]) -> ScaledDensity {
     let points: Vec<[f64; 2]> = shells.iter().map(|shell| [shell.radius(), shell.value.ln()]).collect();
     let trial = |radius: f64| {
-        let rests = points.iter().map(|[r, ln]| ln - law.shape(r / radius).ln());
-        // The best scale density for this scale radius makes the mean rest zero.
-        let mean = rests.clone().sum::<f64>() / points.len() as f64;
-        (rests.map(|rest| (rest - mean) * (rest - mean)).sum::<f64>(), mean.exp())
+        let residuals = points.iter().map(|[r, ln]| ln - law.shape(r / radius).ln());
+        // The best scale density for this scale radius makes the mean residual zero.
+        let mean = residuals.clone().sum::<f64>() / points.len() as f64;
+        (residuals.map(|residual| (residual - mean).powi(2)).sum::<f64>(), mean.exp())
     };
     let ends = [points.first(), points.last()].map(|point| point.map_or(0.0, |[r, _]| r.ln()));
     let [mut low, mut high] = [ends[0] - 1.0, ends[1] + 1.0];

@@ -94,7 +94,7 @@ impl DistributionProbe {
 
     /// Discards the distributions, which belong to another scene.
     pub(super) fn forget(&mut self) {
-        self.switch(self.is_on);
+        *self = Self { is_on: self.is_on, ..Self::new() };
     }
 }
 

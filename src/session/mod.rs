@@ -11,7 +11,7 @@ mod notices;
 mod peaks;
 mod profiler;
 mod rates;
-pub mod story;
+pub mod timeline;
 mod turns;
 mod worker;
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// Time after which a waiting simulation looks whether it must still wait.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The right of one of two simulations to compute in turn. The two use the devices alternately if both wait.
+/// Access of one simulation to the devices that two simulations share. If both simulations wait, they compute
+/// alternately.
 #[derive(Debug, Clone)]
 pub struct Turns {
     /// Index of the simulation: 0 or 1.
@@ -38,7 +39,7 @@ pub(super) struct Turn {
 }
 
 impl Turns {
-    /// Returns the rights of two simulations.
+    /// Returns the access of each of two simulations.
     pub fn pair() -> [Self; 2] {
         let shared = Arc::<Shared>::default();
         [0, 1].map(|place| Self { place, shared: shared.clone() })

@@ -189,7 +189,7 @@ pub enum Action {
     /// compared already, end the comparison and continue with the one from which it began.
     Compare,
     /// Let the panel edit the other one of two compared simulations.
-    MarkOther,
+    EditOther,
     /// Exchange the halves of the picture that show two compared simulations.
     SwapHalves,
     /// End the comparison, and continue with the simulation in this half.

@@ -16,9 +16,9 @@ use crate::modes::Attraction;
 /// Shows the selected body's properties in a card, if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
     let Some(selected) = model.stats.selected else { return };
-    let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);
+    let corner = ctx.available_rect().right_bottom() - vec2(12.0, 12.0);
     let window = egui::Window::new("card").title_bar(false).resizable(false);
-    window.pivot(Align2::LEFT_BOTTOM).default_pos(corner).show(ctx, |ui| {
+    window.pivot(Align2::RIGHT_BOTTOM).default_pos(corner).show(ctx, |ui| {
         let number = format!("Body {}", format::count(selected.body as u64));
         let name = model.stats.names.get(selected.body);
         ui.label(RichText::new(name.unwrap_or(&number)).strong().color(theme::of(ui).strong));
@@ -83,10 +83,10 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, 
     if let Some((body, distance)) = selected.heaviest {
         let from = name_of(body, names);
         let distance = units::quantity(distance, units.length.as_ref(), 4);
-        row(&format!("Distance from {from}"), distance, "Distance from the heaviest other body");
+        row("Distance", format!("{distance} from {from}"), "Distance from the heaviest other body");
     }
     let size = units.length.as_ref().map_or(1.0, |unit| unit.size as f32);
-    let position = selected.position.map(|c| format!("{:>9.4}", c * size)).join(" ");
+    let position = selected.position.map(|c| format!("{:>8.3}", c * size)).join(" ");
     row(&units::labelled("Position", units.length.as_ref()), position, "x, y and z");
     let help = "Acceleration due to gravity, |a|, computed in double precision";
     row("Acceleration", format::significant(length(selected.acceleration), 4), help);
@@ -103,14 +103,14 @@ fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &B
     let around = match orbit.centre {
         OrbitCentre::Planet => "the planet".to_owned(),
         OrbitCentre::Body(body) => name_of(body, names),
-        OrbitCentre::Rest => "the other bodies".to_owned(),
+        OrbitCentre::Others => "the other bodies".to_owned(),
     };
     let what = match orbit.centre {
         OrbitCentre::Planet => "Kepler orbit around the planet",
         OrbitCentre::Body(_) => {
             "Kepler orbit around the body that has most of the mass, as if no other body attracted"
         }
-        OrbitCentre::Rest => {
+        OrbitCentre::Others => {
             "Kepler orbit around the centre of mass of all other bodies, with the mass of those that are nearer to it than this body"
         }
     };
@@ -126,8 +126,8 @@ fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &B
         }
         _ => row(
             "Bound",
-            "no: it leaves".to_owned(),
-            "The body is faster than the escape speed: its path is no ellipse",
+            "no, it escapes".to_owned(),
+            "The body is faster than the escape speed, so its path is not an ellipse",
         ),
     }
     row("Pericentre", length(orbit.pericentre), "Smallest distance on the orbit");

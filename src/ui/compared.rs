@@ -41,7 +41,7 @@ impl Half {
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'a> {
     /// Half of the picture that shows the simulation that the panel edits.
-    pub marked: Half,
+    pub active: Half,
     /// Statistics of the frame that the other half shows.
     pub other: &'a Stats,
     /// Divergence of the two simulations since the comparison began.

@@ -31,8 +31,7 @@ const DIVERGENCE_HELP: &str = "Distance between the two positions of the same bo
                                size of the scene (the root mean square distance of the bodies from their mean position): \
                                root mean square, and largest. For a flow, the difference between the values shown at the \
                                same place, relative to their root mean square. At most 65 536 bodies or places are compared";
-const TURNS_HELP: &str = "The two simulations take turns on the device. These are the steps per second of the device's time \
-                          that this simulation would compute alone";
+const TURNS_HELP: &str = "Steps per second that this simulation would compute if it had the device to itself. The two simulations take turns on the device";
 
 /// Shows the line between the halves and the captions and, if `has_card` is true, the card. Does nothing while there is
 /// only one simulation.
@@ -43,10 +42,10 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, has_card: bool, out: 
     let colour = theme::of_context(ctx).weak.gamma_multiply(0.6);
     ctx.layer_painter(egui::LayerId::background()).rect_filled(line, 0.0, colour);
     for half in [Half::Left, Half::Right] {
-        let is_marked = half == compared.marked;
+        let is_active = half == compared.active;
         let (own, others) =
-            if is_marked { (model.stats, compared.other) } else { (compared.other, model.stats) };
-        caption(ctx, (half, is_marked), (own, others), out);
+            if is_active { (model.stats, compared.other) } else { (compared.other, model.stats) };
+        caption(ctx, (half, is_active), (own, others), out);
     }
     if has_card {
         card(ctx, model, compared, out);
@@ -56,7 +55,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, has_card: bool, out: 
 /// Shows the caption of a half: what is special about its simulation, its speed and its errors.
 fn caption(
     ctx: &egui::Context,
-    (half, is_marked): (Half, bool),
+    (half, is_active): (Half, bool),
     (own, others): (&Stats, &Stats),
     out: &mut Collector,
 ) {
@@ -76,15 +75,15 @@ fn caption(
                 let name = if own.generation == 0 { "Starting…" } else { own.variant };
                 ui.label(RichText::new(name).strong().size(15.0).color(theme::of(ui).strong));
                 let right = egui::Layout::right_to_left(egui::Align::Center);
-                ui.with_layout(right, |ui| match is_marked {
+                ui.with_layout(right, |ui| match is_active {
                     true => {
-                        let mark = RichText::new("in the panel").small().color(theme::of(ui).accent);
+                        let mark = RichText::new("Edited in panel").small().color(theme::of(ui).accent);
                         ui.label(mark)
                             .on_hover_text("The panel shows and changes the settings of this simulation");
                     }
                     false => {
-                        let edit = ui.small_button("Edit").on_hover_text(keys::hint(&Action::MarkOther));
-                        out.button("mark other", &edit, Action::MarkOther);
+                        let edit = ui.small_button("Edit").on_hover_text(keys::hint(&Action::EditOther));
+                        out.button("edit other", &edit, Action::EditOther);
                     }
                 });
             });
@@ -112,7 +111,7 @@ fn numbers(stats: &Stats) -> Vec<super::overlay::Row> {
     let (error, error_help) = mode.info().error;
     let mut rows = vec![
         row("Step", format::count(stats.step), "Number of steps since the scene began"),
-        row("Step rate", steps, TURNS_HELP),
+        row("Step rate alone", steps, TURNS_HELP),
         row("Speed", speed, work.help),
         row(error, accuracy::text(stats.relative_error), error_help),
     ];
@@ -167,7 +166,8 @@ fn card(ctx: &egui::Context, model: &mut Model, compared: Compared, out: &mut Co
                 let together = "Both simulations show the same step: the faster one waits for the other";
                 let free = "Each simulation computes as many steps as it can in its turns on the device";
                 let is_free = model.config.free_run;
-                let options = [Chip::new("same step", together, !is_free), Chip::new("free", free, is_free)];
+                let options =
+                    [Chip::new("same step", together, !is_free), Chip::new("free run", free, is_free)];
                 if let Some(clicked) = chips(ui, out, ("pace", "Pace"), options) {
                     model.config.free_run = clicked == 1;
                 }

@@ -64,7 +64,7 @@ impl DistributionPage {
         let time = units::quantity(distributions.time, unit.time.as_ref(), 4);
         let step = format::count(distributions.step);
         format!(
-            "Step {step}, time {time}. All bodies count. While this page is shown, it is updated up to four times per second, \
+            "Step {step}, time {time}. All bodies are included. While this page is shown, it is updated up to four times per second, \
              or less often if that would slow the simulation."
         )
     }
@@ -80,7 +80,7 @@ impl DistributionPage {
         let law = self.law.unwrap_or(profile.suggested);
         let (scaled, is_exact) = profile.laws[law.index()];
         ui.horizontal(|ui| {
-            let whence = if is_exact { "of the scene" } else { "fitted" };
+            let whence = if is_exact { "from the scene" } else { "fitted" };
             let radius = units::quantity(scaled.radius, unit.length.as_ref(), 3);
             title(
                 ui,
@@ -209,7 +209,7 @@ fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, (unit, height): (Opti
     let highest = highest.fold(0.0, f64::max);
     let colours = theme::of(ui);
     let x_axis = hints(ui, Axis::X, units::labelled("speed", unit)).formatter(number);
-    let y_axis = hints(ui, Axis::Y, "share per speed").formatter(number).min_thickness(SPEED_WIDTH);
+    let y_axis = hints(ui, Axis::Y, "fraction per unit speed").formatter(number).min_thickness(SPEED_WIDTH);
     plain_plot("speeds", height)
         .x_grid_spacer(|input| marks(input.bounds))
         .y_grid_spacer(|input| marks(input.bounds))

@@ -54,7 +54,7 @@ fn title(ui: &egui::Ui, variant: &str) -> LayoutJob {
 /// Shows the button that starts or stops kernel editing, and the folder that contains the edited kernels, if any.
 fn sources(ui: &mut egui::Ui, (folder, is_edited): (Option<&Path>, bool), out: &mut Collector) {
     let built_in = |ui: &mut egui::Ui, out: &mut Collector| {
-        let help = "Use the built-in kernels again; the files in the folder are kept";
+        let help = "Use the built-in kernels again. If you edit kernels in a folder, its files are kept";
         button(ui, out, ("own kernels", "Built-in kernels", help), Action::UseBuiltInKernels);
     };
     let Some(folder) = folder else {

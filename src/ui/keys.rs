@@ -73,9 +73,13 @@ pub static CONTROLS: &[Control] = &[
     ),
     keys(Action::DeleteBody, &[plain(Key::Delete)], "Delete the selected body"),
     keys(Action::TogglePlots, &[plain(Key::P)], "Show or hide the plots"),
-    keys(Action::ToggleLens, &[plain(Key::K)], "Show or hide the lens: where the time of a step goes"),
+    keys(
+        Action::ToggleLens,
+        &[plain(Key::K)],
+        "Show or hide the lens: times, source code and roofline of the kernels",
+    ),
     keys(Action::Compare, &[plain(Key::D)], "Compare two simulations side by side, or end the comparison"),
-    keys(Action::MarkOther, &[plain(Key::X)], "Edit the other one of two compared simulations"),
+    keys(Action::EditOther, &[plain(Key::X)], "Edit the other one of two compared simulations"),
     keys(
         Action::ToggleTimeline,
         &[plain(Key::J)],

@@ -3,7 +3,7 @@
 use super::action::Tool;
 use super::compared::Compared;
 use super::labels::Captions;
-use super::story::Story;
+use super::timeline_state::TimelineState;
 use crate::base::Look;
 use crate::compute::DeviceInfo;
 use crate::engine::Config;
@@ -42,7 +42,7 @@ pub struct Model<'a> {
     /// Devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
     /// The recorded run.
-    pub story: &'a Story,
+    pub timeline: &'a TimelineState,
     /// Frame rate and timings of the window.
     pub window: WindowStats,
     /// Maximum number of bodies or cells that the device can hold.
@@ -71,14 +71,14 @@ impl Model<'_> {
 
     /// Returns whether the screen shows a past moment of the run.
     pub(super) fn is_past(&self) -> bool {
-        self.story.past.is_some()
+        self.timeline.past.is_some()
     }
 
     /// Returns the rectangle of the picture of the simulation that the panel edits, in points: half of the picture while
     /// two simulations are compared.
     pub(super) fn picture(&self, ctx: &egui::Context) -> egui::Rect {
         let whole = ctx.available_rect();
-        self.compared.map_or(whole, |compared| compared.marked.of(whole))
+        self.compared.map_or(whole, |compared| compared.active.of(whole))
     }
 }
 

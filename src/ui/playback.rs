@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     });
     let (is_running, text) = match (is_filming, model.is_past(), model.config.running) {
         (true, ..) => (true, "⏺ Recording"),
-        (false, true, _) if model.story.plays => (true, "⏸ Pause replay"),
+        (false, true, _) if model.timeline.plays => (true, "⏸ Pause replay"),
         (false, true, _) => (false, "▶ Replay"),
         (false, false, true) => (true, "⏸ Pause"),
         (false, false, false) => (false, "▶ Run"),

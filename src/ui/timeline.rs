@@ -7,11 +7,11 @@ use egui::{
 
 use super::action::{Action, Collector};
 use super::model::Model;
-use super::story::Story;
 use super::theme;
+use super::timeline_state::TimelineState;
 use super::widgets::{Chip, chips, shortcut_button, small, with_help};
 use crate::base::format;
-use crate::session::story::{Event, EventKind};
+use crate::session::timeline::{Event, EventKind};
 
 /// Speeds of the replay, relative to that of the run.
 const SPEEDS: [(f64, &str); 6] =
@@ -31,39 +31,39 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, out: &mut Collector) {
         egui::Frame::NONE.fill(theme::of_context(ctx).surface).inner_margin(egui::Margin::symmetric(12, 6));
     let strip = egui::TopBottomPanel::bottom("timeline").frame(frame).show_separator_line(false);
     strip.show(ctx, |ui| {
-        let story = model.story;
+        let timeline = model.timeline;
         let has_focus = bar(ui, model, out);
-        arrow_keys(ui, story, has_focus, out);
+        arrow_keys(ui, timeline, has_focus, out);
         ui.add_space(2.0);
         ui.horizontal(|ui| {
             // Narrow gaps, so that the row fits beside the panel of a small window.
             ui.spacing_mut().item_spacing.x = 5.0;
-            controls(ui, story, out);
+            controls(ui, timeline, out);
             ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| state(ui, model));
         });
     });
 }
 
-fn controls(ui: &mut egui::Ui, story: &Story, out: &mut Collector) {
-    ui.add_enabled_ui(story.span.is_some(), |ui| {
-        let text = if story.plays { "⏸ Pause replay" } else { "▶ Replay" };
+fn controls(ui: &mut egui::Ui, timeline: &TimelineState, out: &mut Collector) {
+    ui.add_enabled_ui(timeline.span.is_some(), |ui| {
+        let text = if timeline.plays { "⏸ Pause replay" } else { "▶ Replay" };
         let help = "Replay the run from the moment on the screen, or from the start of the record (Space while the past is shown)";
         let replay = with_help(ui.button(text), help);
         out.button("replay", &replay, Action::ReplayOrPause);
-        let all = SPEEDS.iter().map(|(speed, name)| Chip::new(name, "Speed of the replay", *speed == story.speed));
+        let all = SPEEDS.iter().map(|(speed, name)| Chip::new(name, "Speed of the replay", *speed == timeline.speed));
         if let Some(nth) = chips(ui, out, ("replay speed", "Replay speed"), all) {
             out.actions.push(Action::SetReplaySpeed(SPEEDS[nth].0));
         }
     });
-    let is_past = story.past.is_some();
+    let is_past = timeline.past.is_some();
     ui.add_enabled_ui(is_past, |ui| shortcut_button(ui, out, ("live", "Live"), Action::GoLive));
-    let help = match (is_past, story.can_continue) {
+    let help = match (is_past, timeline.can_continue) {
         (true, Err(reason)) => reason,
         _ => {
             "Go back to the moment on the screen, exactly as it was, and pause there. What came later stays in the record."
         }
     };
-    let goes = is_past && story.can_continue.is_ok();
+    let goes = is_past && timeline.can_continue.is_ok();
     let fill = if goes { theme::of(ui).accent_fill } else { theme::of(ui).raised };
     let button = with_help(ui.add_enabled(goes, Button::new("Continue from here").fill(fill)), help);
     out.button("continue from here", &button, Action::ContinueHere);
@@ -71,19 +71,19 @@ fn controls(ui: &mut egui::Ui, story: &Story, out: &mut Collector) {
 
 /// Shows which moment the picture shows, and the length and the size of the record.
 fn state(ui: &mut egui::Ui, model: &Model) {
-    let story = model.story;
-    let Some([first, last]) = story.span else {
-        let text = if story.bytes[1] == 0 {
-            "Recording is off: Record memory is 0 MB"
+    let timeline = model.timeline;
+    let Some([first, last]) = timeline.span else {
+        let text = if timeline.bytes[1] == 0 {
+            "The timeline is off. Set Timeline memory above 0 MB."
         } else {
             "Nothing recorded yet"
         };
         ui.label(small(ui, text));
         return;
     };
-    let [used, limit] = story.bytes.map(|bytes| bytes as f64 / f64::from(1 << 20));
+    let [used, limit] = timeline.bytes.map(|bytes| bytes as f64 / f64::from(1 << 20));
     let size = format!("Record: {} · {used:.0} of {limit:.0} MB", span(last - first));
-    let part = match story.share {
+    let part = match timeline.share {
         1 => String::new(),
         share => format!(" Of the bodies, one in {share} is recorded."),
     };
@@ -93,11 +93,11 @@ fn state(ui: &mut egui::Ui, model: &Model) {
     );
     ui.add(Label::new(small(ui, size)).truncate()).on_hover_text(help);
     ui.add_space(6.0);
-    let moment = match story.age() {
+    let moment = match timeline.age() {
         Some(age) => format!("step {} · {age:.1} s ago", format::count(model.stats.step)),
         None => "Live".to_owned(),
     };
-    let colour = if story.past.is_some() { theme::of(ui).warning } else { theme::of(ui).text };
+    let colour = if timeline.past.is_some() { theme::of(ui).warning } else { theme::of(ui).text };
     ui.add(Label::new(RichText::new(moment).small().color(colour)).truncate());
 }
 
@@ -109,9 +109,9 @@ fn span(seconds: f64) -> String {
 
 /// Shows the bar, and lets the user drag along it. Returns whether it has the keyboard focus.
 fn bar(ui: &mut egui::Ui, model: &Model, out: &mut Collector) -> bool {
-    let story = model.story;
+    let timeline = model.timeline;
     let (rect, bar) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::click_and_drag());
-    let enabled = story.span.is_some();
+    let enabled = timeline.span.is_some();
     bar.widget_info(|| WidgetInfo::labeled(WidgetType::Slider, enabled, "Timeline"));
     out.record("timeline", &bar);
     let rail = rect.shrink2(vec2(6.0, 7.0));
@@ -121,8 +121,8 @@ fn bar(ui: &mut egui::Ui, model: &Model, out: &mut Collector) -> bool {
         let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(bar.id, filter));
     }
-    draw(ui, story, rail, has_focus);
-    let Some([first, last]) = story.span else { return has_focus };
+    draw(ui, timeline, rail, has_focus);
+    let Some([first, last]) = timeline.span else { return has_focus };
     let time = |at: Pos2| {
         let share = ((at.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
         first + f64::from(share) * (last - first)
@@ -130,20 +130,21 @@ fn bar(ui: &mut egui::Ui, model: &Model, out: &mut Collector) -> bool {
     // The moment of the press counts, and that of the release.
     let is_held = bar.is_pointer_button_down_on() || bar.clicked();
     if let Some(at) =
-        bar.interact_pointer_pos().filter(|_| is_held).map(time).filter(|at| story.past != Some(*at))
+        bar.interact_pointer_pos().filter(|_| is_held).map(time).filter(|at| timeline.past != Some(*at))
     {
         out.actions.push(Action::ScrubTo(at));
     }
     let Some(at) = bar.hover_pos() else { return has_focus };
-    let place = |event: &&Event| (rail.left() + story.share_of(event.at) * rail.width() - at.x).abs() <= NEAR;
+    let place =
+        |event: &&Event| (rail.left() + timeline.share_of(event.at) * rail.width() - at.x).abs() <= NEAR;
     let mut lines = vec![format!("{:.1} s ago", last - time(at))];
-    let named = story.events.iter().filter(place).take(MOST_NAMED);
+    let named = timeline.events.iter().filter(place).take(MOST_NAMED);
     lines.extend(named.map(|event| format!("step {}: {}", format::count(event.step), event.text)));
     bar.on_hover_text_at_pointer(lines.join("\n"));
     has_focus
 }
 
-fn draw(ui: &egui::Ui, story: &Story, rail: Rect, is_focused: bool) {
+fn draw(ui: &egui::Ui, timeline: &TimelineState, rail: Rect, is_focused: bool) {
     let (colours, painter) = (theme::of(ui), ui.painter());
     let line = if is_focused { colours.accent } else { colours.raised };
     painter.rect(
@@ -153,14 +154,14 @@ fn draw(ui: &egui::Ui, story: &Story, rail: Rect, is_focused: bool) {
         Stroke::new(1.0_f32, line),
         egui::StrokeKind::Outside,
     );
-    if story.span.is_none() {
+    if timeline.span.is_none() {
         return;
     }
-    let now = rail.left() + rail.width() * story.past.map_or(1.0, |at| story.share_of(at));
+    let now = rail.left() + rail.width() * timeline.past.map_or(1.0, |at| timeline.share_of(at));
     let played = Rect::from_min_max(rail.min, pos2(now, rail.max.y));
     painter.rect_filled(played, CornerRadius::same(4), colours.accent_fill);
-    for event in &story.events {
-        let x = rail.left() + rail.width() * story.share_of(event.at);
+    for event in &timeline.events {
+        let x = rail.left() + rail.width() * timeline.share_of(event.at);
         let colour: Color32 = match event.kind {
             EventKind::Setting => colours.accent,
             EventKind::Edit => colours.strong,
@@ -174,9 +175,9 @@ fn draw(ui: &egui::Ui, story: &Story, rail: Rect, is_focused: bool) {
 }
 
 /// Moves by single frames with the arrow keys, if no other control has the keyboard focus.
-fn arrow_keys(ui: &egui::Ui, story: &Story, has_focus: bool, out: &mut Collector) {
+fn arrow_keys(ui: &egui::Ui, timeline: &TimelineState, has_focus: bool, out: &mut Collector) {
     let is_elsewhere = !has_focus && ui.memory(|memory| memory.focused().is_some());
-    if story.span.is_none() || is_elsewhere {
+    if timeline.span.is_none() || is_elsewhere {
         return;
     }
     for (key, sign) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {

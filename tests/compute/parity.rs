@@ -43,7 +43,7 @@ fn every_variant_agrees_on_the_cpu() {
     every_variant_agrees(&crate::support::cpu(), false);
 }
 
-/// Runs all cases, of which the other short run compares only some with each kernel.
+/// Runs all cases with the first variant of each mode. The other short test runs all variants, but only some cases with each.
 #[test]
 fn the_first_variant_of_each_mode_agrees_in_all_cases() {
     let device = crate::support::cpu();

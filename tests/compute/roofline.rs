@@ -157,7 +157,7 @@ fn a_variant_fetches_what_its_items_do_not_share() {
     assert_eq!((bytes("tiled", 1), bytes("tiled", 64)), (16.0, 0.25));
 }
 
-/// Each idea of a ladder that saves loads raises the arithmetic intensity.
+/// Each of these variants saves loads, so its arithmetic intensity is higher than that of the one before it.
 #[test]
 fn the_intensity_grows_with_the_reuse_of_loads() {
     for (info, ladder) in MODES.iter().zip([

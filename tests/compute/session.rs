@@ -699,7 +699,7 @@ fn a_selected_body_tells_its_orbit() {
     let mut watched = Watched::new(scene("plummer", Some(500), &[]));
     watched.session.send(Command::Select(Some(3)));
     let orbit = of(&watched.frame_where(|frame| of(frame).is_some())).unwrap();
-    assert_eq!(orbit.centre, OrbitCentre::Rest);
+    assert_eq!(orbit.centre, OrbitCentre::Others);
 
     let mut belt = Config::new(MODES[1]);
     belt.bodies = Some(500);

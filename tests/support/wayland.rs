@@ -27,9 +27,10 @@ background-color=0xff004000
 ";
 /// Settings of KWin: new windows stand at the upper left corner.
 const KWIN: &str = "[Windows]\nPlacement=ZeroCornered\n";
-/// Program in the place of `dbus-send`, by which the title bar asks the desktop for its settings: there is no answer.
+/// Script that replaces `dbus-send` and fails, so that the title bar gets no answer when it asks for the desktop's settings.
 const NO_ANSWER: &str = "#!/bin/sh\nexit 1\n";
-/// KWin's program. Its file has a capability with which not every system lets it start, so a copy is started.
+/// KWin's program. Some systems refuse to start it because its file has a Linux capability, so the tests start a copy
+/// without it.
 const KWIN_PROGRAM: &str = "/usr/bin/kwin_wayland";
 
 /// A running compositor, which ends when this is dropped.

@@ -103,7 +103,7 @@ impl Display {
     pub(crate) fn under_weston(mut self, scale: u16) -> Option<Self> {
         self.compositor = Some(Compositor::weston(Some(&self.name), self.size, scale)?);
         until("the compositor has a window", || self.windows().first().copied());
-        // Weston adds up movements, so it must be told where the pointer is: the real one and Weston's stop in this corner.
+        // Weston adds up relative movements. In this corner, both the real pointer and Weston's stop, so that they agree.
         let [right, bottom] = self.size.map(|side| (side - 1).to_string());
         let args = ["mousemove", &right, &bottom, "mousemove", "0", "0"];
         until("Weston shows the pointer in the corner", || {
@@ -486,7 +486,7 @@ pub(crate) struct Report {
     pub config: Value,
     pub look: Value,
     pub stats: Value,
-    pub story: Value,
+    pub timeline: Value,
     /// Statistics of the other simulation while two are compared, and their divergence.
     pub compared: Value,
     pub divergence: Option<[f64; 2]>,

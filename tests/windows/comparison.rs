@@ -58,14 +58,14 @@ fn two_of_a_kind_stay_equal_and_one_with_another_variant_is_kept() {
     pause(&viewer);
     viewer.key("s");
     viewer.still(RIGHT);
-    // The marked simulation was at the right before the swap.
+    // The active simulation was at the right before the swap.
     viewer.click(both.control("keep left"));
     viewer.key("space");
     viewer.runs();
     let kept = viewer.quit();
     let expected = [
         "compare",
-        "markother",
+        "editother",
         "variant=naive",
         "swaphalves",
         "running=false",
@@ -94,7 +94,7 @@ fn the_end_goes_back_to_the_original_and_another_scene_begins_in_both() {
     let viewer = display.view(SMALL);
     compare(&viewer);
     viewer.key("x");
-    viewer.act("key ctrl+p frame type naive");
+    viewer.act("key ctrl+p frame type mutual");
     viewer.act("frame key Return frame");
     viewer.key("r");
     for _ in 0..5 {
@@ -107,7 +107,7 @@ fn the_end_goes_back_to_the_original_and_another_scene_begins_in_both() {
     let both = viewer.quit();
     assert_eq!(moment(&both.stats), moment(&both.compared));
     assert_eq!(both.stats["generation"], 2, "{:?}", both.events);
-    assert_eq!([&both.stats["variant"], &both.compared["variant"]], ["naive", "tiled"]);
+    assert_eq!([&both.stats["variant"], &both.compared["variant"]], ["mutual", "tiled"]);
     let [rms, largest] = both.divergence.unwrap();
     assert!(rms > 0.0 && rms < largest && largest < 1e-3, "{rms} {largest}");
     assert!(!both.events.iter().any(|event| event.what.contains("film")), "a film is refused");
@@ -121,6 +121,6 @@ fn the_end_goes_back_to_the_original_and_another_scene_begins_in_both() {
     assert!(alone.compared.is_null());
     assert_eq!(
         (told(&alone), &alone.stats["generation"]),
-        (vec!["compare", "markother", "compare", "quit"], &1.into())
+        (vec!["compare", "editother", "compare", "quit"], &1.into())
     );
 }

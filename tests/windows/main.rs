@@ -10,9 +10,9 @@ mod picture;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod sharing;
-mod story;
 #[path = "../support/mod.rs"]
 mod support;
+mod timeline;
 mod view;
 mod walk;
 mod wayland;

@@ -57,7 +57,7 @@ parameters! {
         /// Opens each scene with a short camera move. Any input to the camera ends the move.
         opening_move: bool = true, "Opening move" effect(Window) advanced(true),
         /// Memory for recording the run, which the timeline shows. 0 turns recording off.
-        record: f32 = 256.0, "Record memory" [0.0..=4096.0, Linear] unit("MB") effect(Window) advanced(true) => round_record,
+        record: f32 = 256.0, "Timeline memory" [0.0..=4096.0, Linear] unit("MB") effect(Window) advanced(true) => round_record,
         /// Colours of the panel and of the picture: on a dark or a light background.
         theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
         /// Size of text and controls, relative to the size that the system recommends.

@@ -53,8 +53,8 @@ pub(super) struct Situation {
     pub step_seconds: f64,
     /// Time to read back a frame, in seconds.
     pub read_seconds: f64,
-    /// Least time of a burst in free run, in seconds: that of a step of the other simulation, so that both compute for as
-    /// long in their turns; 0 without another simulation.
+    /// Minimum time of a burst in free run, in seconds: the time of a step of the other simulation, so that both get
+    /// equal shares of the device; 0 without another simulation.
     pub least_seconds: f64,
     /// Whether the pointer attracts bodies.
     pub attracts: bool,

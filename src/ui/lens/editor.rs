@@ -1,4 +1,4 @@
-//! Editor of a kernel, on the page "Source" of the Lens window. Builds the edited kernel while the old one runs on.
+//! Editor of a kernel, on the page "Source" of the Lens window. Builds the edited kernel while the old one keeps running.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -94,7 +94,7 @@ impl Editor {
         ui.horizontal_wrapped(|ui| {
             let is_busy = matches!(self.build, Build::Running);
             let help =
-                "Build the kernel and run it (Ctrl+Enter). If it does not compile, the old kernel runs on";
+                "Build the kernel and run it (Ctrl+Enter). If it does not compile, the old kernel keeps running";
             let build = with_help(ui.add_enabled(!is_busy && !is_running, Button::new("Build")), help);
             out.record("source build", &build);
             if (build.clicked() || wants_build) && !is_busy && !is_running {
@@ -118,10 +118,10 @@ impl Editor {
                 }
             }
             let state = match &self.build {
-                Build::Running => "Building… The old kernel runs on.",
+                Build::Running => "Building… The old kernel keeps running.",
                 _ if is_running && draft == file.text => "The built-in kernel runs.",
                 _ if is_running => "This text runs.",
-                Build::Failed(_) => "It does not compile. The old kernel runs on.",
+                Build::Failed(_) => "The kernel does not compile. The old kernel keeps running.",
                 Build::None => "Not built yet.",
             };
             ui.label(small(ui, state));

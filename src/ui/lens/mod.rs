@@ -20,7 +20,7 @@ use super::{lesson, overlay};
 use crate::session::WatchList;
 
 /// Width of the window when it is first opened, in points.
-const WIDTH: f32 = 640.0;
+const WIDTH: f32 = 600.0;
 /// Height of the window when it is first opened, as a fraction of the picture's height.
 const HEIGHT: f32 = 0.55;
 
@@ -39,7 +39,7 @@ pub struct Lens {
 /// All pages with their titles and tooltips, in the order of the window.
 const PAGES: &[(Page, &str, &str)] = &[
     (Page::Step, "Time of a step", "How the time of a step divides among the kernels"),
-    (Page::Source, "Source", "The source code of the kernel that runs, and what its changes buy"),
+    (Page::Source, "Source", "The source code of the kernel that runs, and what each change improves"),
     (Page::Roofline, "Roofline", "How close the variants come to what the device can do"),
 ];
 

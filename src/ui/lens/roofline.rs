@@ -67,7 +67,7 @@ fn hint(chart: &RooflineChart, model: &Model) -> String {
     let is_shown = chart.points.iter().any(|point| Some(point.variant) == chart.current);
     match chart.peaks.multiply_adds_per_second {
         _ if stats.sharing.as_ref().is_some_and(|sharing| sharing.used() > 1) => {
-            "Several devices compute the steps, but the roofs are those of the first device.".to_owned()
+            "Several devices compute the steps, but the lines are the peak rates of the first device only.".to_owned()
         }
         _ if !is_shown => format!(
             "`{}` has no marker, because its number of operations depends on where the bodies are.",

@@ -1,4 +1,4 @@
-//! Page "Source" of the Lens window: the kernel that runs, as it is compiled, compared with the variant below it.
+//! Page "Source" of the Lens window: the kernel that runs, as it is compiled, compared with the previous variant.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ pub struct Source {
 struct Cache {
     source: Arc<ProgramSource>,
     variant: &'static str,
-    /// Name of the variant below, if there is one.
-    below: Option<&'static str>,
+    /// Name of the previous variant, if there is one.
+    previous: Option<&'static str>,
     listings: Result<Vec<Listing>, String>,
 }
 
@@ -101,8 +101,8 @@ impl Source {
             ui.label(RichText::new(cache.variant).strong().color(theme::of(ui).strong));
             ui.label(small(
                 ui,
-                match cache.below {
-                    Some(below) => format!("compared with {below}, the variant before it"),
+                match cache.previous {
+                    Some(previous) => format!("compared with {previous}, the variant before it"),
                     None => "the first variant".to_owned(),
                 },
             ));
@@ -133,18 +133,18 @@ impl Source {
         }
         self.show_switches(ui, shown, out);
         self.show_code(ui, (&cache.source, shown), out);
-        let text = match cache.below {
+        let text = match cache.previous {
             Some(_) => {
-                "+ and a coloured edge: added or changed. Outlined files differ too. Branches that are not compiled are left out."
+                "A + and a coloured edge mark added or changed lines. Files with an outline also have such lines. Branches that are not compiled are not shown."
             }
-            None => "Branches that are not compiled are left out.",
+            None => "Branches that are not compiled are not shown.",
         };
         ui.add(Label::new(small(ui, text)).wrap());
     }
 
     fn show_switches(&mut self, ui: &mut egui::Ui, listing: &Listing, out: &mut Collector) {
         ui.horizontal_wrapped(|ui| {
-            let help = "Show the lines of the variant before this one that are gone";
+            let help = "Also show the lines of the previous variant that this variant removes";
             let removed = checkbox(ui, &mut self.shows_removed, "Removed lines").on_hover_text(help);
             out.record("source removed", &removed);
             let help = "Show the names of the macros instead of the values with which they are compiled";
@@ -152,8 +152,9 @@ impl Source {
             out.record("source names", &names);
             let notes = listing.lines.iter().filter(|line| line.note.is_some()).count();
             let at = self.note.map_or(0, |note| note + 1);
-            let help = "Scroll to the next note on what a change buys";
-            let next = ui.add_enabled(notes > 0, egui::Button::new(format!("Next note ({at}/{notes})")));
+            let label = "Next note";
+            let help = "Scroll to the next note on a change";
+            let next = ui.add_enabled(notes > 0, egui::Button::new(format!("{label} ({at}/{notes})")));
             let next = next.on_hover_text(help);
             out.record("source note", &next);
             if next.clicked() {
@@ -176,7 +177,7 @@ impl Source {
         let shown_as = if self.shows_names {
             "compiled with these values"
         } else {
-            "their values stand in the code on blue"
+            "shown in the code as values on a blue background"
         };
         if !values.is_empty() {
             ui.add(Label::new(small(ui, format!("Macros, {shown_as}: {told}"))).wrap());
@@ -231,14 +232,20 @@ impl Source {
 impl Cache {
     fn new(model: &Model, variant: &'static Variant, source: &Arc<ProgramSource>) -> Self {
         let (info, mode) = (model.stats.config.mode.info(), &model.stats.config.mode);
-        let below = listing::below(info, variant);
-        let program = below
-            .map(|below| mode.source(&Recipe::guess(below, model.device, model.stats.bodies), model.device));
+        let previous = listing::previous(info, variant);
+        let program = previous.map(|previous| {
+            mode.source(&Recipe::guess(previous, model.device, model.stats.bodies), model.device)
+        });
         let listings = program
             .transpose()
             .and_then(|program| listing::listings(info, variant, source, program.as_ref()))
             .map_err(|error| error.to_string());
-        Self { source: source.clone(), variant: variant.name, below: below.map(|below| below.name), listings }
+        Self {
+            source: source.clone(),
+            variant: variant.name,
+            previous: previous.map(|previous| previous.name),
+            listings,
+        }
     }
 }
 

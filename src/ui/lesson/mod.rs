@@ -121,7 +121,7 @@ impl Course {
         if self.speeds.len() < 2 {
             return;
         }
-        ui.label(small(ui, "Measured here, in steps per second:"));
+        ui.label(small(ui, "Measured on this device, in steps per second:"));
         let spacing = ui.spacing().clone();
         (ui.spacing_mut().interact_size.y, ui.spacing_mut().item_spacing.y) = (0.0, 1.0);
         for (variant, speed) in &self.speeds {

@@ -7,8 +7,8 @@ use gravitile::base::params;
 
 use super::*;
 
-/// Lets the window compare its simulation, in the `marked` half, with one of another variant and another time step.
-fn compare(window: &mut Window, marked: Half) {
+/// Lets the window compare its simulation, in the `active` half, with one of another variant and another time step.
+fn compare(window: &mut Window, active: Half) {
     let app = window.state_mut();
     let info = app.config.mode.info();
     params::set(app.config.mode.as_mut(), "dt", "0.01").unwrap();
@@ -39,7 +39,7 @@ fn compare(window: &mut Window, marked: Half) {
         let rms = 1e-7 * 2f64.powi(step);
         log.note(step as u64, Divergence { rms, largest: 10.0 * rms });
     }
-    app.compared = Some((marked, other, log));
+    app.compared = Some((active, other, log));
     window.run_steps(3);
 }
 
@@ -50,7 +50,7 @@ fn has(window: &Window, label: &str) -> bool {
 #[test]
 fn each_half_tells_what_is_special_about_it() {
     let mut window = open_folded(MODES[0]);
-    assert!(!has(&window, "in the panel") && !has(&window, "Divergence"));
+    assert!(!has(&window, "Edited in panel") && !has(&window, "Divergence"));
     compare(&mut window, Half::Left);
     let [own, others] = [0, 3].map(|nth| MODES[0].variants[nth].name);
     for label in [own, others, "work-group 64 · Time step 0.01", "work-group 32 · Time step 0.02"] {
@@ -64,12 +64,12 @@ fn each_half_tells_what_is_special_about_it() {
     // The statistics and the toolbar give way to the captions.
     assert!(!has(&window, "Frame rate") && !has(&window, "Mouse"));
 
-    let caption = |window: &Window| window.get_by_label("in the panel").rect().center().x;
+    let caption = |window: &Window| window.get_by_label("Edited in panel").rect().center().x;
     let middle = window.state().picture.center().x;
     assert!(caption(&window) < middle);
     window.state_mut().compared.as_mut().unwrap().0 = Half::Right;
     window.run_steps(3);
-    assert!(caption(&window) > middle, "the marked simulation is at the right");
+    assert!(caption(&window) > middle, "the active simulation is at the right");
 
     window.state_mut().compared.as_mut().unwrap().1.generation = 0;
     window.run_steps(3);
@@ -91,15 +91,15 @@ fn keys_and_buttons_compare_swap_keep_and_end() {
         click(&mut window, Role::Button, label);
     }
     let chosen = [
-        Action::MarkOther,
-        Action::MarkOther,
+        Action::EditOther,
+        Action::EditOther,
         Action::SwapHalves,
         Action::Keep(Half::Left),
         Action::Keep(Half::Right),
         Action::Compare,
     ];
     assert_eq!(std::mem::take(&mut window.state_mut().actions), chosen);
-    choose(&mut window, "pace", "free");
+    choose(&mut window, "pace", "free run");
     assert!(window.state().config.free_run);
     choose(&mut window, "pace", "same step");
     assert!(!window.state().config.free_run);

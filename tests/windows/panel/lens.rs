@@ -218,7 +218,7 @@ fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
     let [Action::RunKernels(edits)] = &build(&mut window)[..] else { panic!("it is not built") };
     let text = &edits["gravity/tiled.cl"];
     assert!(text.contains("// mine") && text.contains("barrier(CLK_LOCAL_MEM_FENCE);"), "{text}");
-    assert!(shows(&window, "Building… The old kernel runs on."));
+    assert!(shows(&window, "Building… The old kernel keeps running."));
     assert_eq!(build(&mut window), [], "one build at a time");
 
     // The compiler refuses the first text and takes the second.
@@ -226,7 +226,7 @@ fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
     assert!(window.state_mut().ui().lens.source.editor.finish_build(Some(log)));
     window.run_steps(3);
     assert!(shows(&window, "gravity/tiled.cl:3: what is this"));
-    assert!(shows(&window, "It does not compile. The old kernel runs on."));
+    assert!(shows(&window, "The kernel does not compile. The old kernel keeps running."));
     field(&window);
     window.run_steps(3);
     let [Action::RunKernels(edits)] = &build(&mut window)[..] else { panic!("it is not built again") };

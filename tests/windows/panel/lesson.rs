@@ -62,11 +62,14 @@ fn a_lesson_goes_back_is_left_and_compares_what_it_measured() {
     window.state_mut().ui().start_lesson(lesson.clone());
     window.state_mut().stats.device_ms_per_step = 2.0;
     window.run_steps(3);
-    assert!(window.query_by_label_contains("Measured here").is_none(), "one speed is no comparison");
+    assert!(
+        window.query_by_label_contains("Measured on this device").is_none(),
+        "one speed is no comparison"
+    );
     window.state_mut().stats.variant = MODES[0].variants[2].name;
     window.state_mut().stats.device_ms_per_step = 0.5;
     window.run_steps(3);
-    assert!(window.query_by_label_contains("Measured here").is_some());
+    assert!(window.query_by_label_contains("Measured on this device").is_some());
     for speed in ["500 ", "2.00 k"] {
         assert!(window.query_by_label(speed).is_some(), "{speed}");
     }

@@ -40,7 +40,7 @@ use gravitile::modes::{
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
 use gravitile::ui::{
-    Action, CONTROLS, Compared, Half, Markers, Model, Story, Tool, ToolSettings, Ui, WindowStats,
+    Action, CONTROLS, Compared, Half, Markers, Model, TimelineState, Tool, ToolSettings, Ui, WindowStats,
 };
 
 const MAX_BODIES: usize = 50_000;
@@ -66,7 +66,7 @@ struct App {
     plots: bool,
     brush: Option<f32>,
     sees_bodies: bool,
-    story: Story,
+    timeline: TimelineState,
     /// The half of the simulation that the panel edits, the statistics of the other one, and the divergence.
     compared: Option<(Half, Stats, DivergenceLog)>,
 }
@@ -118,7 +118,7 @@ impl App {
             plots: false,
             brush: None,
             sees_bodies: true,
-            story: Story::default(),
+            timeline: TimelineState::default(),
             compared: None,
         }
     }
@@ -137,7 +137,7 @@ impl App {
             stats: &self.stats,
             device: &self.device,
             pool: &self.pool,
-            story: &self.story,
+            timeline: &self.timeline,
             window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,
@@ -145,8 +145,8 @@ impl App {
             grid_spacing: 0.1,
             sees_bodies: self.sees_bodies,
             heaviest: &self.heaviest,
-            compared: self.compared.as_ref().map(|(marked, other, divergence)| Compared {
-                marked: *marked,
+            compared: self.compared.as_ref().map(|(active, other, divergence)| Compared {
+                active: *active,
                 other,
                 divergence,
             }),

@@ -189,7 +189,7 @@ fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
     window.state_mut().stats.distributions = Some(Arc::new(distributions));
     window.run_steps(3);
     let title = "Density by distance from the densest point";
-    for label in [title, "Plummer: a = 0.589, of the scene", "Speeds relative to the centre of mass"] {
+    for label in [title, "Plummer: a = 0.589, from the scene", "Speeds relative to the centre of mass"] {
         assert!(window.query_by_label(label).is_some(), "{label}");
     }
     for part in ["Maxwell in 3 dimensions, rms 1.04", "Step 77, time 0.5000"] {
@@ -197,7 +197,7 @@ fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
     }
     click(&mut window, Role::RadioButton, "Density law: NFW");
     assert!(window.query_by_label_contains("NFW: scale radius").is_some());
-    assert!(window.query_by_label_contains("of the scene").is_none(), "the scene has another law");
+    assert!(window.query_by_label_contains("from the scene").is_none(), "the scene has another law");
 
     click(&mut window, Role::Button, "Save CSV");
     assert_eq!(window.state().actions, [Action::SavePlots]);

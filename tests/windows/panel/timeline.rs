@@ -1,25 +1,25 @@
 //! Tests the timeline, which shows earlier moments of the run.
 
-use gravitile::session::story::{Event, EventKind};
+use gravitile::session::timeline::{Event, EventKind};
 
 use super::*;
 
 /// A record of 60 seconds with two events.
-fn recorded() -> Story {
+fn recorded() -> TimelineState {
     let event = |at, kind, text: &str| Event { at, step: 100, kind, text: text.to_owned() };
-    Story {
+    TimelineState {
         span: Some([10.0, 70.0]),
         events: vec![
             event(25.0, EventKind::Setting, "Gravity G = 2"),
             event(55.0, EventKind::Warning, "Energy drift 12 %"),
         ],
         bytes: [84 << 20, 256 << 20],
-        ..Story::default()
+        ..TimelineState::default()
     }
 }
 
-fn past(at: f64) -> Story {
-    Story { past: Some(at), can_continue: Ok(()), ..recorded() }
+fn past(at: f64) -> TimelineState {
+    TimelineState { past: Some(at), can_continue: Ok(()), ..recorded() }
 }
 
 /// Presses the mouse at the fraction `share` of the bar's rail, and releases it at the fraction `end`.
@@ -50,8 +50,8 @@ fn the_timeline_scrubs_replays_and_continues() {
     assert!(window.query_by_label("Timeline").is_some_and(|it| it.accesskit_node().role() == Role::Button));
     press(&mut window, Key::J);
     assert!(window.state().picture.height() < height - 40.0, "the strip stands below the picture");
-    assert!(window.query_by_label("Recording is off: Record memory is 0 MB").is_some());
-    window.state_mut().story = recorded();
+    assert!(window.query_by_label("The timeline is off. Set Timeline memory above 0 MB.").is_some());
+    window.state_mut().timeline = recorded();
     window.run_steps(3);
     for label in ["Record: 1 min 0 s · 84 of 256 MB", "Live"] {
         assert!(window.query_all_by_label(label).count() > 0, "{label}");
@@ -68,7 +68,7 @@ fn the_timeline_scrubs_replays_and_continues() {
     assert!((scrubs[scrubs.len() - 1] - 40.0).abs() < 0.5, "{scrubs:?}");
     assert!(window.query_by_label("Continue from here").is_some_and(|it| it.accesskit_node().is_disabled()));
 
-    window.state_mut().story = past(40.0);
+    window.state_mut().timeline = past(40.0);
     window.run_steps(3);
     for label in ["The past: 30.0 s ago", "step 12\u{2009}345 · 30.0 s ago"] {
         assert!(window.query_by_label(label).is_some(), "{label}");
@@ -96,7 +96,7 @@ fn the_timeline_scrubs_replays_and_continues() {
 
     press(&mut window, Key::L);
     assert_eq!(window.state().tools.tool, Tool::Look);
-    window.state_mut().story.can_continue = Err("no way");
+    window.state_mut().timeline.can_continue = Err("no way");
     window.run_steps(3);
     assert!(window.query_by_label("Continue from here").is_some_and(|it| it.accesskit_node().is_disabled()));
     press(&mut window, Key::J);
@@ -107,7 +107,7 @@ fn the_timeline_scrubs_replays_and_continues() {
 #[test]
 fn the_timeline_names_events_under_the_pointer() {
     let mut window = open(MODES[0]);
-    window.state_mut().story = recorded();
+    window.state_mut().timeline = recorded();
     press(&mut window, Key::J);
     let (_, rect) = window.state().rects.iter().find(|(key, _)| key == "timeline").unwrap().clone();
     let rail = rect.shrink2(vec2(6.0, 7.0));

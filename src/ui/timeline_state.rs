@@ -1,10 +1,10 @@
 //! The recorded run, as the timeline shows it.
 
-use crate::session::story::Event;
+use crate::session::timeline::Event;
 
 /// The recorded run, as the timeline shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Story {
+pub struct TimelineState {
     /// Times of the oldest and of the newest recorded frame, in seconds; `None` if nothing has been recorded.
     pub span: Option<[f64; 2]>,
     /// Time of the moment on the screen, in seconds; `None` if the screen shows the present.
@@ -23,7 +23,7 @@ pub struct Story {
     pub share: usize,
 }
 
-impl Default for Story {
+impl Default for TimelineState {
     fn default() -> Self {
         Self {
             span: None,
@@ -38,7 +38,7 @@ impl Default for Story {
     }
 }
 
-impl Story {
+impl TimelineState {
     /// Returns how long ago the moment on the screen was, in seconds of the record; `None` if the screen shows the present.
     pub(super) fn age(&self) -> Option<f64> {
         Some(self.span?[1] - self.past?)

@@ -21,7 +21,7 @@ const STATS_BYTES: usize = 4096;
 
 /// A recorded frame.
 #[derive(Debug)]
-pub struct StoryFrame {
+pub struct RecordedFrame {
     /// Number of the frame among the recorded ones. The more often it is divisible by two, the longer the frame is kept.
     pub(super) number: u64,
     /// Time in the record, in seconds: the time for which the simulation has run, without pauses.
@@ -34,7 +34,7 @@ pub struct StoryFrame {
     pub packed: Arc<Packed>,
 }
 
-impl StoryFrame {
+impl RecordedFrame {
     /// Returns the frame as the simulation has sent it, except for rounding (see [`Packed::decode`]).
     pub fn frame(&self) -> Frame {
         Frame { points: self.packed.decode(), value_range: self.value_range, stats: self.stats.clone() }
@@ -44,7 +44,7 @@ impl StoryFrame {
 /// The frames of the last minutes of a run, oldest first, and the events among them.
 #[derive(Debug)]
 pub struct Record {
-    frames: VecDeque<StoryFrame>,
+    frames: VecDeque<RecordedFrame>,
     events: VecDeque<Event>,
     /// Limit on the memory of the frames, in bytes.
     limit: usize,
@@ -60,7 +60,7 @@ impl Record {
     }
 
     /// Returns the frames, oldest first. Their times increase.
-    pub fn frames(&self) -> &VecDeque<StoryFrame> {
+    pub fn frames(&self) -> &VecDeque<RecordedFrame> {
         &self.frames
     }
 
@@ -121,7 +121,7 @@ impl Record {
 
     /// Adds a frame, and the events since the last one. Then drops frames until the record is within its limit. A frame of
     /// another mode begins a new record.
-    pub(super) fn push(&mut self, frame: StoryFrame) {
+    pub(super) fn push(&mut self, frame: RecordedFrame) {
         let events = match self.frames.back() {
             Some(last) if last.stats.mode == frame.stats.mode => between(&last.stats, &frame.stats),
             _ => {
@@ -162,7 +162,7 @@ impl Record {
     fn least_needed(&self) -> Option<usize> {
         let recent = self.frames.back()?.at - RECENT;
         let old = self.frames.iter().take_while(|frame| frame.at < recent);
-        let level = |frame: &StoryFrame| frame.number.trailing_zeros();
+        let level = |frame: &RecordedFrame| frame.number.trailing_zeros();
         let least = old.enumerate().min_by_key(|(_, frame)| level(frame));
         least.filter(|(_, frame)| level(frame) < KEY_EVERY.trailing_zeros()).map(|(place, _)| place)
     }
@@ -175,8 +175,8 @@ impl Record {
         }
     }
 
-    /// Lets the frames of a restore point continue from the point before, where nothing but steps lies between them. Chooses
-    /// the points with the fewest steps between them. If there are none, gives up the oldest point.
+    /// Drops one restore point. Prefers a point whose frames can use the previous point instead, because only steps lie
+    /// between the two; among these, takes the pair with the fewest steps between them. If there is none, drops the oldest.
     fn drop_restore_point(&mut self) {
         let mut all = Vec::new();
         for point in self.frames.iter().filter_map(|frame| frame.stats.restore_point.as_ref()) {
@@ -240,7 +240,7 @@ mod tests {
             let points = Points { positions: positions.into(), values: values.into(), ..Points::default() };
             let packed = encoder.encode(&points, number.is_multiple_of(KEY_EVERY));
             let stats = Stats { mode: "gravity", generation: 1, step: number, ..Stats::default() };
-            record.push(StoryFrame {
+            record.push(RecordedFrame {
                 number,
                 at: number as f64 / 30.0,
                 stats,
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!((record.events[0].at, record.events[0].step), (1.0, 30));
         let stats = Stats { mode: "fluid", ..Stats::default() };
         let packed = Encoder::default().encode(&Points::default(), true);
-        record.push(StoryFrame { number: 32, at: 1.1, stats, value_range: [0.0, 1.0], packed });
+        record.push(RecordedFrame { number: 32, at: 1.1, stats, value_range: [0.0, 1.0], packed });
         assert_eq!((record.frames.len(), record.events.len()), (1, 0), "another mode");
     }
 

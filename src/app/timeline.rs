@@ -2,21 +2,21 @@
 
 use std::time::Instant;
 
-use super::report::StoryReport;
+use super::report::TimelineReport;
 use crate::base::Result;
 use crate::session::Frame;
-use crate::session::story::{EventKind, Recorder};
+use crate::session::timeline::{EventKind, Recorder};
 use crate::ui;
 
 /// Maximum number of bodies in a recorded frame, if a graphics card draws and if the CPU draws.
 const MOST_BODIES: [usize; 2] = [1 << 16, 1 << 14];
-/// Maximum number of times that the report considers.
+/// Maximum number of decoding times in the report.
 const MOST_DECODINGS: usize = 10_000;
 /// The record of the run, and the replay.
-pub(super) struct Story {
+pub(super) struct Timeline {
     pub recorder: Recorder,
     /// What the timeline shows.
-    pub shown: ui::Story,
+    pub shown: ui::TimelineState,
     /// Revision of the record that `shown` describes.
     revision: Option<u64>,
     /// Whether the simulation ran when the user began to look at the past.
@@ -29,11 +29,11 @@ pub(super) struct Story {
     decodings: Vec<f64>,
 }
 
-impl Story {
+impl Timeline {
     pub(super) fn new(is_software: bool) -> Result<Self> {
         Ok(Self {
             recorder: Recorder::new(0, MOST_BODIES[usize::from(is_software)])?,
-            shown: ui::Story::default(),
+            shown: ui::TimelineState::default(),
             revision: None,
             was_running: false,
             limit: 0,
@@ -48,9 +48,9 @@ impl Story {
     }
 
     /// Describes the record for the report.
-    pub(super) fn report(&self) -> StoryReport {
+    pub(super) fn report(&self) -> TimelineReport {
         let record = self.recorder.record();
-        StoryReport {
+        TimelineReport {
             frames: record.frames().len(),
             bytes: record.bytes(),
             seconds: record.span().map_or(0.0, |[first, last]| last - first),

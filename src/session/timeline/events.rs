@@ -19,7 +19,7 @@ pub enum EventKind {
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Time in the record, in seconds (see [`StoryFrame::at`](super::StoryFrame::at)).
+    /// Time in the record, in seconds (see [`RecordedFrame::at`](super::RecordedFrame::at)).
     pub at: f64,
     /// Number of steps since the scene began.
     pub step: u64,
@@ -33,7 +33,7 @@ pub struct Event {
 pub(super) fn between(before: &Stats, after: &Stats) -> Vec<(EventKind, String)> {
     if before.generation != after.generation {
         let text = match after.step {
-            0 => format!("{} begins", after.config.start.title),
+            0 => format!("Scene started: {}", after.config.start.title),
             step => format!("Continued from step {step}"),
         };
         return vec![(EventKind::Start, text)];

@@ -15,11 +15,11 @@ const BEYOND: f32 = 0.005;
 const MARGIN: f32 = 0.25;
 /// Number of steps between the two sides of the box.
 const STEPS: f32 = 65_535.0;
-/// Codes of values that are no numbers; higher codes are numbers.
+/// Codes of values without a number. `LEAST` is the code of the smallest number.
 const QUARANTINED: u8 = 0;
 const UNMEASURED: u8 = 1;
 const LEAST: u8 = 2;
-/// Code of a solid cell in an image; higher codes are numbers.
+/// Code of a solid cell in an image; higher codes stand for numbers.
 const WALL: u16 = 0;
 
 /// Compressed points of a frame.
@@ -50,12 +50,12 @@ struct Box3 {
     size: [f32; 3],
 }
 
-/// How `planes` hold the values of the bodies.
+/// How `planes` stores the values of the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Values {
     /// As numbers of eight bits between two values.
     Coded([f32; 2]),
-    /// As they are, because they stand for colours.
+    /// Unchanged, because the values encode colours.
     Exact,
 }
 

@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::codec::Encoder;
 use super::events::EventKind;
-use super::record::{KEY_EVERY, Record, StoryFrame};
+use super::record::{KEY_EVERY, Record, RecordedFrame};
 use crate::base::{Image, Memory, Points, Result, invalid, sample_stride};
 use crate::session::frame::{Frame, Stats};
 
@@ -49,7 +49,7 @@ impl Recorder {
         let (jobs, inbox) = bounded(1);
         let shared = record.clone();
         std::thread::Builder::new()
-            .name("story".to_owned())
+            .name("timeline".to_owned())
             .spawn(move || compress(&inbox, &shared))
             .map_err(|error| invalid!("cannot start the thread that records the run: {error}"))?;
         Ok(Self { record, jobs, bodies, at: 0.0, last: None, moment: None })
@@ -71,7 +71,7 @@ impl Recorder {
     }
 
     /// Records `frame`, which arrived at the time `now`, unless it comes too soon after the last one, shows the same moment,
-    /// or is passed on the way to a step. Copies its points. Never waits.
+    /// or is only passed during a seek. Copies its points. Never waits.
     pub fn take(&mut self, frame: &Frame, now: Instant) {
         let stats = &frame.stats;
         let moment = (stats.mode, stats.generation, stats.step, stats.edits);
@@ -124,7 +124,7 @@ fn compress(jobs: &Receiver<Job>, record: &Mutex<Record>) {
             number = number.next_multiple_of(KEY_EVERY);
         }
         let packed = encoder.encode(&points, number.is_multiple_of(KEY_EVERY));
-        let frame = StoryFrame { number, at, stats, value_range, packed };
+        let frame = RecordedFrame { number, at, stats, value_range, packed };
         record.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
         number += 1;
     }

@@ -45,8 +45,10 @@ fn the_past_is_shown_and_continued_from() {
     assert_eq!(report.step_at("step"), moment, "it continues where it was, and waits");
     assert_eq!(report.stats["step"].as_u64(), Some(moment + 1));
     assert!(report.events.iter().all(|event| !event.what.starts_with("select")), "{:?}", report.events);
-    assert!(report.story["past"].is_null(), "{}", report.story);
-    assert!(report.story["frames"].as_u64() > Some(2) && report.story["bytes"].as_u64() < Some(256 << 20));
+    assert!(report.timeline["past"].is_null(), "{}", report.timeline);
+    assert!(
+        report.timeline["frames"].as_u64() > Some(2) && report.timeline["bytes"].as_u64() < Some(256 << 20)
+    );
 }
 
 #[test]
@@ -75,14 +77,14 @@ fn a_replay_runs_to_its_end_and_can_be_filmed() {
     let report = viewer.quit();
     assert!(report.events.iter().any(|event| event.what == "recordfilm"), "{:?}", report.events);
     assert_eq!(report.config["running"], false, "the simulation waited");
-    assert_eq!(report.story["past"], report.story["seconds"], "the replay is at its end");
+    assert_eq!(report.timeline["past"], report.timeline["seconds"], "the replay is at its end");
 }
 
 #[test]
 fn without_memory_nothing_is_recorded() {
     let display = Display::open();
     let report = display.run("--scene plummer --bodies 300 --frames 60 --look record=0");
-    assert_eq!(report.story["frames"], 0);
+    assert_eq!(report.timeline["frames"], 0);
     let report = display.run("--scene plummer --bodies 300 --frames 60");
-    assert!(report.story["frames"].as_u64() > Some(0), "{}", report.story);
+    assert!(report.timeline["frames"].as_u64() > Some(0), "{}", report.timeline);
 }
