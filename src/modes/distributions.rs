@@ -22,7 +22,7 @@ const SHELLS_PER_DECADE: f64 = 12.0;
 const LEAST_BODIES: usize = 16;
 /// Smallest number of shells that a density profile needs.
 const LEAST_SHELLS: usize = 4;
-/// Largest distance that a shell may have, as a power of ten; smaller ones than its inverse count as this.
+/// Largest distance of a shell, as a power of ten. Distances below 10^−20 count as 10^−20.
 const DECADES: f64 = 20.0;
 /// Maximum number of bodies that determine the densest point.
 const SAMPLE: usize = 65_536;

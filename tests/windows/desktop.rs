@@ -154,6 +154,7 @@ fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
     });
     viewer
         .alters("three bodies are shown in place of 300", PICTURE, || assert!(other.let_go(window).unwrap()));
+    viewer.still(PICTURE);
     viewer.changes("one step", PICTURE, || viewer.key("s"));
     viewer.changes("and another", PICTURE, || viewer.key("s"));
     viewer.key("F12");
