@@ -130,6 +130,9 @@ impl Viewer {
 
     /// Asks the simulation to continue from the moment on the screen.
     fn continue_here(&mut self) {
+        if self.has_stopped("Could not continue from here") {
+            return;
+        }
         let Some(Past { frame, .. }) = &self.sim.past else { return };
         let Some(point) = frame.stats.restore_point.clone() else { return };
         let (config, step) = ((*frame.stats.config).clone(), frame.stats.step);

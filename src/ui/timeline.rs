@@ -89,7 +89,7 @@ fn state(ui: &mut egui::Ui, model: &Model) {
     };
     let help = format!(
         "Length and memory of the record. Pauses are left out. When the memory is used up, older parts keep fewer frames per \
-         second, and the oldest are dropped. “Record memory” under More picture settings sets the limit.{part}"
+         second, and the oldest are dropped. “Timeline memory” under More picture settings sets the limit.{part}"
     );
     ui.add(Label::new(small(ui, size)).truncate()).on_hover_text(help);
     ui.add_space(6.0);

@@ -72,8 +72,13 @@ impl CommandQueue {
     }
 
     /// Removes and returns the next command. `Quit` overtakes all other commands except requested files and changes
-    /// that affect these files. Of several successive configurations, only the last one is returned.
+    /// that affect these files. Of several successive configurations, only the last one is returned. Handing over the
+    /// autosave file overtakes everything, because the other simulation waits for it.
     pub(super) fn next(&mut self) -> Option<Command> {
+        let is_handover = |command: &Command| matches!(command, Command::GiveAutosave(_));
+        if let Some(at) = self.waiting.iter().position(is_handover) {
+            return self.waiting.remove(at);
+        }
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
             self.waiting.truncate(at + 1);
             if !self.has_file_to_write() {
