@@ -32,6 +32,8 @@
 //!   notes on them in `kernels/*/notes.toml` belong to the lines of [`engine::listing`].
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
 //! * Undo and redo: `ui/undo.rs` lists the steps; `engine/edits.rs` keeps the states before manual edits.
+//! * Timeline: `session/timeline/` records frames; `app/replay.rs` shows them again.
+//! * Comparison: `app/comparison.rs` keeps two simulations at the same step; [`session::Turns`] divides the device.
 //! * Film formats: [`export::film::Format`]; used by the panel and `render --frames`.
 //! * Charts: [`export::chart::Chart`]; used by the chart window, and by `bench --plot` for PNG and CSV.
 //! * Configuration: [`engine::config::Config`]. A simulation's state is an [`engine::snapshot::Snapshot`], made from

@@ -66,6 +66,11 @@ impl Autosave {
         vec![Command::SetAutosaveFile(file), Command::SaveSnapshot(Save { path: None, view: view() })]
     }
 
+    /// Lets the next [`Autosave::start`] give the file to another simulation, because the one that had it has failed.
+    pub(super) fn restart(&mut self) {
+        (self.has_started, self.saved) = (false, None);
+    }
+
     /// Returns the time of the next autosave, or `None` if autosaves are disabled.
     pub(super) fn due(&self) -> Option<Instant> {
         self.file.as_ref().map(|_| self.due)

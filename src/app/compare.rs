@@ -4,8 +4,10 @@ use crossbeam_channel::bounded;
 
 use super::clock::waker;
 use super::comparison::Comparison;
+use super::simulation::Simulation;
 use super::viewer::Viewer;
 use crate::base::Result;
+use crate::engine::Config;
 use crate::session::{Command, Notice};
 use crate::ui::{Half, ONE_SIMULATION};
 
@@ -47,8 +49,7 @@ impl Viewer {
         std::mem::swap(&mut self.screen.view, view);
         turns.swap(0, 1);
         (*active, *has_original) = (active.other(), !*has_original);
-        // The steps of the history belong to the simulation that was active before.
-        self.ui.undo.clear();
+        self.ui.forget_run();
         self.screen.redraw();
     }
 
@@ -70,13 +71,39 @@ impl Viewer {
         }
         let Some(Comparison { other, has_original, .. }) = self.comparison.take() else { return };
         if !has_original {
-            let (give, take) = bounded(1);
-            other.send(Command::GiveAutosave(give));
-            self.sim.send(Command::TakeAutosave(take));
-            self.autosave.saved = None;
+            self.take_over_autosave(&other);
         }
         self.sim.send(Command::Pair(None));
         self.screen.redraw();
+    }
+
+    /// Lets the simulation go on with the autosave file of `original`, from which it was copied.
+    fn take_over_autosave(&mut self, original: &Simulation) {
+        if original.failure.is_some() {
+            self.autosave.restart();
+            return self.start_autosave();
+        }
+        let (give, take) = bounded(1);
+        original.send(Command::GiveAutosave(give));
+        self.sim.send(Command::TakeAutosave(take));
+        self.autosave.saved = None;
+    }
+
+    /// Handles that the active simulation has rejected a change of its config to `wanted`, which the other one may have
+    /// applied.
+    pub(super) fn active_rejected(&mut self, wanted: &Config) {
+        if begins_run(&self.sim.config, wanted) {
+            self.end_parted();
+        } else if let Some(comparison) = &mut self.comparison {
+            comparison.follow(wanted, &self.sim.config);
+        }
+    }
+
+    /// Ends the comparison, because one of the simulations has not begun a run that the other may have begun.
+    fn end_parted(&mut self) {
+        let Some(active) = self.comparison.as_ref().map(|comparison| comparison.active) else { return };
+        self.keep(active);
+        self.ui.alerts.say("The comparison has ended, because a simulation could not begin the new run");
     }
 
     /// Sends a command to the simulation, and to the other one if two are compared.
@@ -100,20 +127,37 @@ impl Viewer {
         for notice in comparison.other.session.notices() {
             match notice {
                 Notice::Failed(error) => {
-                    let has_started =
-                        self.comparison.take().is_some_and(|comparison| comparison.has_started());
-                    let title = if has_started { "The comparison has ended" } else { "Could not compare" };
+                    let Some(mut comparison) = self.comparison.take() else { return Ok(()) };
+                    let title = if comparison.has_started() {
+                        "The comparison has ended"
+                    } else {
+                        "Could not compare"
+                    };
                     self.ui.alerts.failed(title, &error);
+                    comparison.other.failure = Some(error);
+                    if !comparison.has_original {
+                        self.take_over_autosave(&comparison.other);
+                    }
                     self.sim.send(Command::Pair(None));
                     return Ok(());
                 }
                 Notice::Rejected { error, wanted, current } => {
+                    let (begins_run, reverse) = (begins_run(&current, &wanted), current.reverse);
                     let other = self.comparison.as_mut().map(|comparison| &mut comparison.other);
                     if let Some(other) = other.filter(|other| other.config == *wanted) {
                         other.config = *current;
                     }
                     self.ui.alerts.failed("Could not apply the change to both simulations", &error);
+                    if begins_run {
+                        self.end_parted();
+                    } else {
+                        // The active simulation may run backwards only if both can.
+                        let before = self.sim.config.clone();
+                        self.sim.config.reverse = reverse;
+                        self.configure(&before);
+                    }
                 }
+                Notice::KernelsReplaced(outcome) => self.kernels_replaced(outcome),
                 Notice::BlownUp { text, .. } | Notice::Paused { text, .. } => {
                     let before = self.sim.config.clone();
                     self.sim.config.running = false;
@@ -135,4 +179,9 @@ impl Viewer {
         }
         Ok(())
     }
+}
+
+/// Returns whether a change of the config from `before` to `after` begins another run.
+fn begins_run(before: &Config, after: &Config) -> bool {
+    before.mode.info() != after.mode.info() || before.bodies != after.bodies || before.reseeds(after)
 }

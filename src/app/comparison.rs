@@ -69,7 +69,7 @@ impl Comparison {
             sent: None,
             goal: None,
         };
-        // From now on, frames of this simulation end at the same steps as the frames of the copy will.
+        // Sent before the copy is taken, so that the frames of `sim` and of its copy show the same steps.
         comparison.set_pace(sim);
         sim.send(Command::Fork(answer));
         Ok(comparison)
@@ -117,10 +117,10 @@ impl Comparison {
         }
         let is_behind = (step < other_step) != sim.config.reverse;
         if is_behind || !is_same_run || !sim.config.running {
-            sim.session.take();
+            sim.skip_frame();
         }
         if !is_behind || !is_same_run || !sim.config.running {
-            other.session.take();
+            other.skip_frame();
         }
         if !is_same_run {
             self.goal = None;
@@ -139,9 +139,9 @@ impl Comparison {
 
     /// Uploads the newest frame of the other simulation, and compares the bodies if both simulations show the same step.
     pub(super) fn upload(&mut self, sim: &mut Simulation) -> Result<()> {
-        let (frame, is_new) = self.other.session.take();
-        if is_new {
-            let shown = &mut self.other.shown;
+        let Simulation { session, shown, returns, .. } = &mut self.other;
+        let (frame, is_new) = session.take();
+        if is_new | std::mem::take(returns) {
             if (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation) {
                 self.view.forget();
             }

@@ -1,7 +1,7 @@
 //! Handles the notices (messages) from the simulation.
 
 use super::viewer::Viewer;
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, format};
 use crate::engine::{Study, Tuned, tuning};
 use crate::session::{Command, Notice, ReplacedKernels};
 
@@ -68,13 +68,13 @@ impl Viewer {
                 Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
                 Notice::BlownUp { text, is_painted, current } => {
                     if self.sim.config.mode.info() != current.mode.info() {
-                        self.ui.alerts.say(capitalised(text));
+                        self.ui.alerts.say(sentence(text));
                         continue;
                     }
                     self.sim.config.running = false;
-                    self.timeline.note(capitalised(text));
+                    self.timeline.note(sentence(text));
                     let way_back = " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke.";
-                    let text = capitalised(text) + if is_painted { way_back } else { "" };
+                    let text = sentence(text) + if is_painted { way_back } else { "" };
                     self.ui.alerts.blew_up(text, self.sim.config.mode.as_ref(), is_painted);
                 }
                 Notice::KernelsReplaced(outcome) => self.kernels_replaced(outcome),
@@ -98,6 +98,7 @@ impl Viewer {
                     if self.sim.config == *wanted {
                         self.ui.modes.rejected(&wanted, &current);
                         self.sim.config = *current;
+                        self.active_rejected(&wanted);
                     }
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
@@ -113,7 +114,7 @@ impl Viewer {
     }
 
     /// Shows which edited kernels are now running, or the error that prevents them from running.
-    fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
+    pub(super) fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
         let failure = outcome.as_ref().err().map(|error| match error {
@@ -174,8 +175,6 @@ fn build_errors(device: &str, file: &str) -> String {
 }
 
 /// Returns `text` as a sentence, with an initial capital and a full stop.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
+fn sentence(text: &str) -> String {
+    format::capitalised(text) + "."
 }

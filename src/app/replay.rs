@@ -147,7 +147,8 @@ impl Viewer {
     /// behind first return to it; others are refused with a message.
     pub(super) fn is_refused_in_past(&mut self, action: &Action) -> bool {
         use Action as A;
-        if self.sim.past.is_none() || !action.changes_state() {
+        let saves = matches!(action, A::SaveSnapshot | A::SaveSnapshotTo(_));
+        if self.sim.past.is_none() || !(action.changes_state() || saves) {
             return false;
         }
         match action {
@@ -157,8 +158,7 @@ impl Viewer {
                 false
             }
             _ => {
-                let text =
-                    "This changes the present, but you look at the past. Press End to return to the present.";
+                let text = "This is about the present, but you look at the past. Press End to return to the present.";
                 self.ui.alerts.say(text);
                 true
             }

@@ -16,7 +16,8 @@ pub(super) struct Simulation {
     pub session: Session,
     /// The recorded moment on the screen; `None` if the screen shows the present.
     pub past: Option<Past>,
-    /// Whether the present has yet to be drawn again after a view of the past.
+    /// Whether the newest frame that was taken from the session has yet to be drawn: after a view of the past, or after a
+    /// wait for the other simulation of a comparison.
     pub returns: bool,
     /// Devices that the simulation may use.
     pub pool: Vec<DeviceInfo>,
@@ -72,8 +73,16 @@ impl Simulation {
     /// whether the frame is new. If `shows` is false, returns the displayed frame again and keeps a new one for a later
     /// call.
     pub(super) fn found_frame(&mut self, shows: bool) -> (&Frame, &Stats, bool) {
-        let (frame, is_new) = if shows { self.session.take() } else { (self.session.shown(), false) };
-        (frame, &self.shown, is_new)
+        if !shows {
+            return (self.session.shown(), &self.shown, false);
+        }
+        let (frame, is_new) = self.session.take();
+        (frame, &self.shown, is_new | std::mem::take(&mut self.returns))
+    }
+
+    /// Takes the frame that the last call to [`Session::newest`] found, so that the simulation goes on, without drawing it.
+    pub(super) fn skip_frame(&mut self) {
+        self.returns |= self.session.take().1;
     }
 
     /// Returns the frame on the screen: that of a recorded moment, or else the newest one.

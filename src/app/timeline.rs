@@ -89,19 +89,16 @@ impl Timeline {
     /// Returns the frame at this time of the record, in seconds, and its own time; `None` if nothing has been recorded.
     pub(super) fn frame(&mut self, at: f64) -> Option<(f64, Frame)> {
         let begun = Instant::now();
-        let (at, packed, rest) = {
+        // The thread that compresses waits for the copy, but not for the decoding.
+        let recorded = {
             let record = self.recorder.record();
-            let frame = record.frames().get(record.place(at)?)?;
-            let rest =
-                Frame { stats: frame.stats.clone(), value_range: frame.value_range, ..Frame::default() };
-            (frame.at, frame.packed.clone(), rest)
+            record.frames().get(record.place(at)?)?.clone()
         };
-        // The thread that compresses does not wait for this.
-        let frame = Frame { points: packed.decode(), ..rest };
+        let frame = recorded.frame();
         if self.decodings.len() < MOST_DECODINGS {
             self.decodings.push(begun.elapsed().as_secs_f64() * 1e3);
         }
-        Some((at, frame))
+        Some((recorded.at, frame))
     }
 
     /// Returns the time of the frame that is `count` frames after the one at the time `at`.

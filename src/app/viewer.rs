@@ -196,7 +196,7 @@ impl Viewer {
                 return Ok(None);
             };
             stays &= self.act(std::mem::take(&mut output.actions));
-            self.timeline.note_warnings(std::mem::take(&mut output.warnings));
+            output.warnings.take().into_iter().for_each(|texts| self.timeline.note_warnings(texts));
             // A gesture that began with another tool is cancelled.
             if self.tools.mouse.is_stale(self.tools.drag_tool(&self.sim.config)) {
                 self.cancel_gesture();

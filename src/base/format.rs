@@ -78,9 +78,20 @@ fn exponent(value: f64, digits: usize) -> i32 {
     text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }
 
+/// Returns `text` with an initial capital.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_first_letter_is_capitalised() {
+        assert_eq!(["", "élan Vital", "ß"].map(capitalised), ["", "Élan Vital", "SS"]);
+    }
 
     #[test]
     fn si_keeps_three_digits() {

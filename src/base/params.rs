@@ -234,6 +234,17 @@ impl serde::Serialize for ParamValue {
     }
 }
 
+/// Returns the labels and values of those parameters whose values differ from `before`. All values stay as they are.
+pub fn labelled_changes(
+    before: &ParamValues,
+    params: &mut (impl Params + ?Sized),
+) -> Vec<(&'static str, ParamValue)> {
+    let (changes, _) = before.changes(&ParamValues::collect(params));
+    let infos = infos(params);
+    let label = |key| infos.iter().find(|info| info.key == key).map_or(key, |info| info.label);
+    changes.into_iter().map(|(key, value)| (label(key), value)).collect()
+}
+
 /// Returns the descriptions of all parameters, in the order in which [`Params::visit`] visits them. All values stay as they are.
 pub fn infos(params: &mut (impl Params + ?Sized)) -> Vec<Info> {
     struct Infos(Vec<Info>);

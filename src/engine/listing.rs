@@ -28,13 +28,13 @@ pub struct Line {
     pub number: usize,
     /// Text of the line.
     pub text: String,
-    /// How the line differs from the previous variant.
+    /// How the line differs from the program of the variant before it in the list of the mode.
     pub change: Change,
-    /// What the change at this line improves, if there is a note on the line.
+    /// Note from `notes.toml` on what this line improves compared with the variant before it, if there is one.
     pub note: Option<String>,
 }
 
-/// How a line differs from the previous variant.
+/// How a line of a variant's program differs from the program of the variant before it in the list of the mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Both variants compile the line.
@@ -53,7 +53,7 @@ struct Note {
     file: String,
     /// The line, without the blanks around it. It occurs once in the file.
     line: String,
-    /// What the change at the line improves.
+    /// What the line improves compared with the variant before it.
     text: String,
 }
 

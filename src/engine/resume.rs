@@ -77,6 +77,7 @@ impl Engine {
             is_edited: self.is_edited,
             names: self.names.clone(),
             changes: self.changes,
+            edits: self.devices.edits(),
         })
     }
 
@@ -84,11 +85,16 @@ impl Engine {
     /// the same devices and with the same kernels, the same steps then lead to the same bits. Forgets all undo states.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if `config` has another mode than the current one, or if its devices or
-    /// kernels cannot be used.
+    /// Returns an error, and changes nothing, if `config` has another mode than the current one, if its devices or kernels
+    /// cannot be used, or if the kernels have been edited since the point.
     pub fn continue_from(&mut self, point: &RestorePoint, config: Config) -> Result<()> {
         if config.mode.info() != self.config.mode.info() {
             return Err(invalid!("this moment belongs to the mode {}", config.mode.info().name));
+        }
+        if point.edits != self.devices.edits() {
+            return Err(invalid!(
+                "this moment was computed with other kernels; use these kernels again first"
+            ));
         }
         let devices = match config.devices.is_empty() || config.devices == self.devices.chosen() {
             true => self.devices.clone(),

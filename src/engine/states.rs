@@ -8,7 +8,7 @@ use super::config::Config;
 use super::snapshot::{RecipeRecord, Run};
 use super::tuned::Tuned;
 use crate::base::{BodyNames, Error, Result, State, invalid};
-use crate::compute::DeviceInfo;
+use crate::compute::{DeviceInfo, KernelEdits};
 use crate::modes::{Extra, Recipe};
 
 /// Number of steps and simulated time since a scene began.
@@ -71,6 +71,8 @@ pub struct RestorePoint {
     pub(super) names: BodyNames,
     /// Number of manual edits, parameter changes and undos before the point.
     pub(super) changes: u64,
+    /// Edited kernels with which the steps after the point are computed.
+    pub(super) edits: Arc<KernelEdits>,
 }
 
 impl RestorePoint {
@@ -92,7 +94,7 @@ impl RestorePoint {
     /// Returns whether nothing but steps lies between `earlier` and this point, so that `earlier` can replace this point.
     pub fn follows(&self, earlier: &Self) -> bool {
         let run = |point: &Self| (point.checkpoint.clock.generation, point.changes);
-        run(self) == run(earlier) && self.resolved == earlier.resolved
+        run(self) == run(earlier) && self.resolved == earlier.resolved && self.edits == earlier.edits
     }
 }
 

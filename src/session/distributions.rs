@@ -25,7 +25,7 @@ pub(super) struct DistributionProbe {
     next: Instant,
     /// Receives the result of the running thread, if there is one.
     running: Option<Receiver<Outcome>>,
-    /// Moment of the bodies that were copied last.
+    /// Moment of the bodies that were copied last; `None` if they belong to another scene.
     moment: Option<Moment>,
     /// The latest distributions; `None` if there are none.
     pub latest: Option<Arc<Distributions>>,
@@ -82,7 +82,7 @@ impl DistributionProbe {
     pub(super) fn receive(&mut self, outcome: Result<Outcome, TryRecvError>) {
         match outcome {
             Ok((distributions, took)) => {
-                self.latest = Some(Arc::new(distributions));
+                self.latest = self.moment.map(|_| Arc::new(distributions));
                 self.next = self.next.max(Instant::now() + took.mul_f64(1.0 / THREAD_SHARE));
             }
             Err(TryRecvError::Empty) => return,
@@ -94,7 +94,7 @@ impl DistributionProbe {
 
     /// Discards the distributions, which belong to another scene.
     pub(super) fn forget(&mut self) {
-        *self = Self { is_on: self.is_on, ..Self::new() };
+        (self.latest, self.moment) = (None, None);
     }
 }
 
@@ -121,9 +121,12 @@ mod tests {
         let due = probe.due((1, 5, 0)).unwrap();
         assert!(due > Instant::now() + Duration::from_secs(50), "2 % of the time");
         assert!(!probe.is_due((1, 5, 0)));
-        probe.begin((2, 0, 0), Duration::ZERO, of_step(8));
+        probe.begin((1, 5, 0), Duration::ZERO, of_step(8));
         probe.forget();
-        assert!(probe.latest.is_none() && probe.outcome().try_recv().is_err() && probe.is_due((2, 0, 0)));
+        assert_eq!(probe.due((2, 0, 0)), None, "the thread still runs");
+        let outcome = probe.outcome().recv().unwrap();
+        probe.receive(Ok(outcome));
+        assert!(probe.latest.is_none() && probe.due((2, 0, 0)).is_some(), "the result is of another scene");
         probe.switch(false);
         assert!(!probe.is_due((3, 0, 0)));
     }

@@ -115,7 +115,7 @@ pub struct Capture {
     pub purpose: Purpose,
 }
 
-/// What the points in a [`Capture`] are used for.
+/// Why the window requested the points of a [`Capture`].
 #[derive(Debug)]
 pub enum Purpose {
     /// A picture that contains this snapshot.

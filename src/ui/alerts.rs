@@ -47,8 +47,8 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
-    /// Texts of the warnings that are shown in this frame.
-    pub(super) shown: Vec<String>,
+    /// Texts of the warnings that are shown in this frame; `None` if no warnings were looked for.
+    pub(super) shown: Option<Vec<String>>,
     close_orbits: CloseOrbits,
     /// Reason why the last autosave failed; `None` if it succeeded.
     autosave_error: Option<String>,
@@ -109,7 +109,7 @@ impl Alerts {
     /// Returns the warnings about the simulation.
     pub(super) fn warnings(&mut self, model: &Model) -> Vec<Warning> {
         let warnings = warnings(model, &mut self.close_orbits);
-        self.shown = warnings.iter().map(|warning| warning.text.clone()).collect();
+        self.shown = Some(warnings.iter().map(|warning| warning.text.clone()).collect());
         warnings
     }
 

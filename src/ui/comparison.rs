@@ -138,10 +138,8 @@ fn differences(own: &Stats, others: &Stats) -> Vec<String> {
         let knobs = own.knobs.iter().filter(|(name, value)| others.knobs.get(*name) != Some(*value));
         texts.extend(knobs.map(|(name, value)| format!("{name} {value}")));
     }
-    let (changes, _) = others.config.mode.values().changes(&own.config.mode.values());
-    let infos = params::infos(&mut *own.config.mode.clone());
-    let label = |key: &str| infos.iter().find(|info| info.key == key).map_or("", |info| info.label);
-    texts.extend(changes.iter().map(|(key, value)| format!("{} {value}", label(key))));
+    let changes = params::labelled_changes(&others.config.mode.values(), own.config.mode.clone().as_mut());
+    texts.extend(changes.into_iter().map(|(label, value)| format!("{label} {value}")));
     texts
 }
 

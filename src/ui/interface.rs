@@ -13,6 +13,7 @@ use super::command_palette::CommandPalette;
 use super::export::Export;
 use super::files::Files;
 use super::gallery::Gallery;
+use super::history::History;
 use super::keys::Keyboard;
 use super::labels::Labels;
 use super::lens::Lens;
@@ -41,8 +42,8 @@ pub struct Output {
     pub hidden: Option<Rect>,
     /// Radius of the brush in scene units; `None` if the brush is inactive.
     pub brush: Option<f32>,
-    /// Texts of the warnings in the overlay.
-    pub warnings: Vec<String>,
+    /// Texts of the warnings in the overlay; `None` if the overlay is hidden or shows a past moment.
+    pub warnings: Option<Vec<String>>,
     /// Whether the next egui pass moves the keyboard focus. That pass must run before egui receives further key presses.
     pub moves_focus: bool,
 }
@@ -114,8 +115,12 @@ impl Ui {
 
     /// Shows one frame of the user interface, and handles the keyboard shortcuts.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        self.alerts.update(model.stats, self.undo.len());
-        self.undo.begin_frame(ctx, (model.config, model.look), model.stats);
+        // What a past moment shows says nothing about the edits and plots of the present.
+        let present = (!model.is_past()).then_some(model.stats);
+        if let Some(stats) = present {
+            self.alerts.update(stats, self.undo.len());
+        }
+        self.undo.begin_frame(ctx, (model.config, model.look), present);
         let mut out = self.pressed_actions(ctx);
         self.palette.show(ctx, (model.config, &model.stats.names, &self.files.recent), &mut out);
         if let Some(key) = self.jump.take() {
@@ -134,7 +139,9 @@ impl Ui {
                 self.show_windows(ctx, &model, &mut out)
             }
         };
-        self.plots.history.update(ctx.input(|input| input.time), model.stats, &model.window);
+        if let Some(stats) = present {
+            self.plots.history.update(ctx.input(|input| input.time), stats, &model.window);
+        }
         self.files.show(ctx, &mut out);
         self.alerts.dialogs.show(ctx, &mut out);
         self.keyboard.end_frame(ctx);
@@ -153,7 +160,7 @@ impl Ui {
             covered: self.fold.covered,
             hidden,
             brush: self.brush.active(model.config),
-            warnings: std::mem::take(&mut self.alerts.shown),
+            warnings: self.alerts.shown.take(),
             moves_focus: self.jump.is_some(),
         }
     }
@@ -167,6 +174,12 @@ impl Ui {
         }
         let pointed = self.course.as_ref().and_then(Course::point).map(str::to_owned);
         Collector { actions, controls: self.records_controls.then(Vec::new), message: None, pointed }
+    }
+
+    /// Forgets the steps to undo and the plotted lines, which belong to another simulation than the one shown from now on.
+    pub fn forget_run(&mut self) {
+        self.undo.clear();
+        self.plots.history = History::default();
     }
 
     /// Starts a lesson at its first step.

@@ -3,7 +3,7 @@
 use egui::{Event, PointerButton};
 
 use super::mode_memory::ModeMemory;
-use crate::base::{EditKind, Look, ParamValues, Params, Partial, params};
+use crate::base::{EditKind, Look, ParamValues, Partial, params};
 use crate::engine::{Config, Tuned};
 use crate::session::Stats;
 
@@ -101,21 +101,16 @@ impl Settings {
         ];
         let mut names: Vec<_> =
             named.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect();
-        names.extend(labels(&mut *mode.clone(), &earlier.values()));
-        names.extend(labels(&mut self.look.clone(), &ParamValues::collect(&mut before.look.clone())));
+        let look = ParamValues::collect(&mut before.look.clone());
+        let changes = params::labelled_changes(&earlier.values(), &mut *mode.clone());
+        let changes = changes.into_iter().chain(params::labelled_changes(&look, &mut self.look.clone()));
+        names.extend(changes.map(|(label, _)| label));
         match names.len() {
             0 => None,
             1..=MOST_NAMES => Some(names.join(", ")),
             count => Some(format!("{count} settings")),
         }
     }
-}
-
-/// Returns the labels of the parameters whose values differ from `before`.
-fn labels(params: &mut (impl Params + ?Sized), before: &ParamValues) -> Vec<&'static str> {
-    let (changes, _) = before.changes(&ParamValues::collect(params));
-    let infos = params::infos(params).into_iter();
-    infos.filter(|info| changes.iter().any(|(key, _)| *key == info.key)).map(|info| info.label).collect()
 }
 
 impl Change {
@@ -140,18 +135,18 @@ impl Change {
 
 impl UndoHistory {
     /// Takes note of the presses and the manual edits since the last frame. Changes by others than the user, for example
-    /// of a device that failed, are not recorded.
+    /// of a device that failed, are not recorded. `present` is `None` while the screen shows a past moment.
     pub(super) fn begin_frame(
         &mut self,
         ctx: &egui::Context,
         (config, look): (&Config, &Look),
-        stats: &Stats,
+        present: Option<&Stats>,
     ) {
         ctx.input(|input| {
             self.presses += input.events.iter().filter(|event| is_press(event)).count() as u64;
             self.is_double = input.pointer.button_double_clicked(PointerButton::Primary);
         });
-        self.record_edits(stats);
+        present.into_iter().for_each(|stats| self.record_edits(stats));
         self.recorded = Some(Settings::new(config, look));
     }
 

@@ -41,7 +41,7 @@ impl Fix {
             }
             Remedy::Choose(key, option) => {
                 let change = format!("set {} to {option}", label(mode, key)?);
-                let label = capitalised(&change);
+                let label = format::capitalised(&change);
                 Some(Self { label, change, actions: vec![Action::SetOption(key, option)] })
             }
         }
@@ -51,7 +51,7 @@ impl Fix {
     fn number(mode: &dyn Mode, verb: &str, key: &'static str, value: f32) -> Option<Self> {
         params::set(mode.boxed().as_mut(), key, &value.to_string()).ok()?;
         let label = format!("{verb} {}", label(mode, key)?);
-        let (change, label) = (format!("{label} to {value}"), capitalised(&label));
+        let (change, label) = (format!("{label} to {value}"), format::capitalised(&label));
         Some(Self { label, change, actions: vec![Action::SetNumber(key, value)] })
     }
 
@@ -71,7 +71,7 @@ impl Fix {
 
     /// Shows the button.
     pub(super) fn show(&self, ui: &mut egui::Ui, out: &mut Collector) {
-        let button = ui.button(&self.label).on_hover_text(capitalised(&self.change));
+        let button = ui.button(&self.label).on_hover_text(format::capitalised(&self.change));
         out.record(format_args!("fix {}", self.label), &button);
         if button.clicked() {
             out.actions.extend(self.actions.iter().cloned());
@@ -82,12 +82,6 @@ impl Fix {
 /// Returns the label of the parameter `key` in the panel.
 fn label(mode: &dyn Mode, key: &str) -> Option<&'static str> {
     params::infos(mode.boxed().as_mut()).into_iter().find(|info| info.key == key).map(|info| info.label)
-}
-
-fn capitalised(text: &str) -> String {
-    let mut text = text.to_owned();
-    text.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-    text
 }
 
 /// A warning, and the button that removes its cause.

@@ -15,6 +15,7 @@ use gravitile::base::state::State;
 use gravitile::compute::Device;
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
+use gravitile::engine::kernel_lab;
 use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
@@ -775,6 +776,36 @@ fn a_run_continues_from_any_moment_exactly() {
         }
         assert!(first.points.positions != second.points.positions);
     }
+}
+
+/// Steps from a restore point are exact only with the kernels that computed the moment.
+#[test]
+fn a_run_does_not_continue_from_a_moment_of_other_kernels() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(3), variant: Some(&NAIVE), ..small() });
+    watched.session.send(Command::Watch(WatchList { restore_points: true, ..WatchList::default() }));
+    let moment = watched.frame_where(|frame| frame.stats.step > 20 && frame.stats.restore_point.is_some());
+    let (_, own) = kernel_lab::own().find(|(file, _)| *file == "gravity/naive.cl").unwrap();
+    watched.session.send(Command::EditKernels([("gravity/naive.cl".to_owned(), format!("{own}\n"))].into()));
+    assert!(matches!(watched.notice(), Notice::KernelsReplaced(Ok(_))));
+    let stats = &moment.stats;
+    let back = |stats: &Stats| Continuation {
+        point: stats.restore_point.clone().unwrap(),
+        config: (*stats.config).clone(),
+        step: stats.step,
+        view: String::new(),
+    };
+    watched.session.send(Command::ContinueFrom(Box::new(back(stats))));
+    let notice = watched.notice();
+    assert!(
+        matches!(&notice, Notice::ResumeRefused(error) if error.to_string().contains("other kernels")),
+        "{notice:?}"
+    );
+    let later = watched
+        .frame_where(|frame| frame.stats.step > stats.step + 20 && frame.stats.restore_point.is_some());
+    continue_from(&mut watched, &later);
+    watched.session.send(Command::EditKernels(Default::default()));
+    assert!(matches!(watched.notice(), Notice::KernelsReplaced(Ok(_))));
+    continue_from(&mut watched, &moment);
 }
 
 #[test]

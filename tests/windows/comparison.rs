@@ -37,8 +37,6 @@ fn two_of_a_kind_stay_equal_and_one_with_another_variant_is_kept() {
     viewer.runs();
     compare(&viewer);
     pause(&viewer);
-    viewer.key("s");
-    viewer.still(RIGHT);
     let both = viewer.quit();
     assert_eq!(moment(&both.stats), moment(&both.compared), "the same step");
     assert_eq!((both.divergence, both.stats["variant"].as_str()), (Some([0.0; 2]), Some("tiled")));

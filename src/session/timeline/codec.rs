@@ -50,7 +50,7 @@ struct Box3 {
     size: [f32; 3],
 }
 
-/// How `planes` stores the values of the bodies.
+/// How `Packed::planes` stores the values of the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Values {
     /// As numbers of eight bits between two values.

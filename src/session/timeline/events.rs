@@ -1,6 +1,6 @@
 //! Events of a run: what changed between two frames.
 
-use crate::base::params;
+use crate::base::{format, params};
 use crate::session::frame::Stats;
 
 /// Kind of an [`Event`].
@@ -41,16 +41,13 @@ pub(super) fn between(before: &Stats, after: &Stats) -> Vec<(EventKind, String)>
     let mut events = Vec::new();
     if after.edits > before.edits {
         let name = after.last_edit.map_or("the change", |edit| edit.name());
-        events.push((EventKind::Edit, capitalised(name.trim_start_matches("the "))));
-    } else if after.undos != before.undos {
+        events.push((EventKind::Edit, format::capitalised(name.trim_start_matches("the "))));
+    } else if after.undos != before.undos && after.changes != before.changes {
         events.push((EventKind::Edit, if after.undos < before.undos { "Undo" } else { "Redo" }.to_owned()));
     }
     let (old, new) = (&before.config, &after.config);
-    let mut mode = new.mode.clone();
-    let (changes, _) = old.mode.values().changes(&new.mode.values());
-    let infos = params::infos(mode.as_mut());
-    let label = |key| infos.iter().find(|info| info.key == key).map_or(key, |info| info.label);
-    let changes = changes.into_iter().map(|(key, value)| format!("{} = {value}", label(key)));
+    let changes = params::labelled_changes(&old.mode.values(), new.mode.clone().as_mut());
+    let changes = changes.into_iter().map(|(label, value)| format!("{label} = {value}"));
     let variant = (before.variant != after.variant).then(|| format!("Variant {}", after.variant));
     let group = (before.work_group != after.work_group && before.variant == after.variant)
         .then(|| format!("Work-group {}", after.work_group));
@@ -59,12 +56,6 @@ pub(super) fn between(before: &Stats, after: &Stats) -> Vec<(EventKind, String)>
     let settings = changes.chain(variant).chain(group).chain(reverse);
     events.extend(settings.map(|text| (EventKind::Setting, text)));
     events
-}
-
-fn capitalised(text: &str) -> String {
-    let mut text = text.to_owned();
-    text.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
-    text
 }
 
 #[cfg(test)]
@@ -99,7 +90,7 @@ mod tests {
         };
         let texts: Vec<_> = between(&before, &after).into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["Launch", "Gravity G = 2", "Variant b"]);
-        let undone = Stats { undos: 0, ..after.clone() };
+        let undone = Stats { undos: 0, changes: 1, ..after.clone() };
         assert_eq!(between(&after, &undone), [(EventKind::Edit, "Undo".to_owned())]);
         let again = Stats { generation: 2, step: 5, ..before.clone() };
         assert_eq!(between(&before, &again), [(EventKind::Start, "Continued from step 5".to_owned())]);

@@ -20,7 +20,7 @@ const MOST_EVENTS: usize = 1000;
 const STATS_BYTES: usize = 4096;
 
 /// A recorded frame.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RecordedFrame {
     /// Number of the frame among the recorded ones. The more often it is divisible by two, the longer the frame is kept.
     pub(super) number: u64,
@@ -87,7 +87,10 @@ impl Record {
     /// Sets the limit on the memory, in bytes, and drops what exceeds it.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
-        self.thin();
+        match limit {
+            0 => self.clear(),
+            _ => self.thin(),
+        }
     }
 
     /// Forgets all frames and events.
@@ -145,9 +148,7 @@ impl Record {
                 self.drop_restore_point();
             } else if is_within {
                 break;
-            } else if let Some(at) = self.least_needed() {
-                self.frames.remove(at);
-            } else {
+            } else if !self.drop_least_needed() {
                 self.drop_oldest();
             }
             self.revision += 1;
@@ -158,13 +159,25 @@ impl Record {
         }
     }
 
-    /// Returns the place of the frame to drop next while the record keeps its length, if there is one.
-    fn least_needed(&self) -> Option<usize> {
-        let recent = self.frames.back()?.at - RECENT;
-        let old = self.frames.iter().take_while(|frame| frame.at < recent);
+    /// Drops as many of the frames that are needed least as the limits ask for, oldest first, while the record keeps its
+    /// length. Returns whether there was such a frame. Drops them in one pass, because there may be thousands.
+    fn drop_least_needed(&mut self) -> bool {
+        let recent = self.frames.back().map_or(0.0, |frame| frame.at) - RECENT;
         let level = |frame: &RecordedFrame| frame.number.trailing_zeros();
-        let least = old.enumerate().min_by_key(|(_, frame)| level(frame));
-        least.filter(|(_, frame)| level(frame) < KEY_EVERY.trailing_zeros()).map(|(place, _)| place)
+        let old = self.frames.iter().take_while(|frame| frame.at < recent);
+        let least = old.map(level).min().filter(|least| *least < KEY_EVERY.trailing_zeros());
+        let Some(least) = least else { return false };
+        let mut bytes = self.bytes.saturating_sub(self.limit);
+        let mut count = self.frames.len().saturating_sub(MOST_FRAMES);
+        self.frames.retain(|frame| {
+            let is_dropped = (bytes > 0 || count > 0) && frame.at < recent && level(frame) == least;
+            if is_dropped {
+                bytes = bytes.saturating_sub(STATS_BYTES + frame.packed.bytes());
+                count = count.saturating_sub(1);
+            }
+            !is_dropped
+        });
+        true
     }
 
     /// Drops the oldest frame, and those that are differences from it.

@@ -33,8 +33,8 @@ pub struct Recorder {
     /// Time in the record, in seconds.
     at: f64,
     last: Option<Instant>,
-    /// Mode, generation, step and changes of the frame that was recorded last.
-    moment: Option<(&'static str, u64, u64, u64)>,
+    /// Mode, generation, step, number of edits and number of edits that can be undone of the frame that was recorded last.
+    moment: Option<(&'static str, u64, u64, (u64, usize))>,
 }
 
 impl Recorder {
@@ -74,7 +74,7 @@ impl Recorder {
     /// or is only passed during a seek. Copies its points. Never waits.
     pub fn take(&mut self, frame: &Frame, now: Instant) {
         let stats = &frame.stats;
-        let moment = (stats.mode, stats.generation, stats.step, stats.edits);
+        let moment = (stats.mode, stats.generation, stats.step, (stats.edits, stats.undos));
         let is_early = self.last.is_some_and(|last| now.duration_since(last) < INTERVAL);
         let is_off = self.record().limit() == 0;
         if is_off || is_early || stats.goal.is_some() || self.moment == Some(moment) || self.jobs.is_full() {
@@ -89,6 +89,7 @@ impl Recorder {
             ladder: Vec::new(),
             series: Vec::new(),
             profiles: Arc::default(),
+            distributions: None,
             ..stats.clone()
         };
         let points = part(&frame.points, self.bodies);
@@ -166,8 +167,11 @@ mod tests {
         passed.stats.goal = Some(20);
         assert_eq!(take(&mut recorder, &passed, at(140)), 2, "on the way to step 20");
         assert_eq!(take(&mut recorder, &frame(20, 5), at(60_000)), 3);
+        let mut undone = frame(20, 5);
+        undone.stats.undos = 1;
+        assert_eq!(take(&mut recorder, &undone, at(60_000 + 40)), 4, "an undo or redo in a pause");
         let times: Vec<_> = recorder.record().frames().iter().map(|frame| frame.at).collect();
-        assert_eq!(times, [0.0, 0.04, 1.04]);
+        assert_eq!(times, [0.0, 0.04, 1.04, 1.08]);
         recorder.set_limit(0);
         assert_eq!(take(&mut recorder, &frame(30, 5), at(70_000)), 0, "recording is off");
     }

@@ -7,6 +7,7 @@ use super::measurements::Sums;
 use super::thread::Worker;
 use crate::base::{CellRequest, ChangeEffect, LightRequest, Points, Result, State, is_quarantined};
 use crate::engine::Study;
+use crate::modes::Attraction;
 use crate::modes::distributions::Distributions;
 use crate::session::autosave::Save;
 use crate::session::commands::{CaptureRequest, Command, FilmFrame};
@@ -38,7 +39,10 @@ impl Worker {
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none() && self.turns.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
-        let momentum = selected.map(|_| self.momentum()).transpose()?.flatten();
+        let momentum = match self.config().mode.attraction() {
+            Attraction::Bodies { .. } => selected.map(|_| self.momentum()).transpose()?.flatten(),
+            Attraction::Planet { .. } | Attraction::Nothing => None,
+        };
         let memory = self.publisher.take_memory();
         self.request_cells();
         // The window has yet to see a new scene, so that its request belongs to the former one.

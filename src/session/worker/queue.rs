@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::engine::Config;
     use crate::modes::MODES;
-    use crate::session::{CaptureRequest, FilmFrame};
+    use crate::session::{Autosave, CaptureRequest, FilmFrame};
 
     fn queue(commands: impl IntoIterator<Item = Command>) -> CommandQueue {
         let mut queue = CommandQueue::new(unbounded().1);
@@ -185,6 +185,18 @@ mod tests {
         assert!(!picture.quits_now(), "there is time left for the picture");
         assert!(picture.next().is_some_and(|command| command.writes_file()));
         assert!(matches!(picture.next(), Some(Command::Quit(None))));
+    }
+
+    #[test]
+    fn the_autosave_file_is_handed_over_before_the_end() {
+        let (give, take) = crossbeam_channel::bounded(1);
+        let mut queue =
+            queue([Command::Step, save(Some("a")), Command::GiveAutosave(give), Command::Quit(None)]);
+        let Some(Command::GiveAutosave(give)) = queue.next() else { panic!("it waits") };
+        give.send(Autosave::default()).unwrap();
+        assert!(take.recv().is_ok());
+        assert!(queue.next().is_some_and(|command| command.writes_file()));
+        assert!(matches!(queue.next(), Some(Command::Quit(None))));
     }
 
     #[test]

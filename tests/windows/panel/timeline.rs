@@ -1,5 +1,6 @@
 //! Tests the timeline, which shows earlier moments of the run.
 
+use gravitile::base::edit::EditKind;
 use gravitile::session::timeline::{Event, EventKind};
 
 use super::*;
@@ -102,6 +103,43 @@ fn the_timeline_scrubs_replays_and_continues() {
     press(&mut window, Key::J);
     assert_eq!(window.state().actions, [Action::GoLive], "hiding the timeline returns to the present");
     assert_eq!(window.state().picture.height(), height);
+}
+
+/// The screen then shows the steps, the edits and the scene of the past, which say nothing about the present.
+#[test]
+fn a_view_of_the_past_leaves_the_plots_and_undo_as_they_are() {
+    let mut window = open(MODES[0]);
+    let rows = |window: &mut Window| {
+        let mut text = Vec::new();
+        window.state_mut().ui().plots.history.write_csv(&mut text).unwrap();
+        text.split(|byte| *byte == b'\n').count()
+    };
+    let launched = Stats {
+        step: 900,
+        edits: 1,
+        undos: 1,
+        last_edit: Some(EditKind::Launch),
+        ..window.state().stats.clone()
+    };
+    window.state_mut().stats = launched.clone();
+    window.run_steps(5);
+    type_number(&mut window, "Gravity G", "2");
+    let g = |window: &Window| window.state().config.mode.values().get("g").unwrap().to_string();
+    let before = rows(&mut window);
+    assert!(before > 2 && g(&window) == "2", "{before}");
+
+    window.state_mut().timeline = past(40.0);
+    window.state_mut().stats = Stats { step: 3, edits: 0, undos: 0, generation: 7, ..launched.clone() };
+    window.run_steps(5);
+    window.state_mut().timeline = recorded();
+    window.state_mut().stats = launched;
+    window.run_steps(5);
+    assert!(rows(&mut window) >= before);
+    window.state_mut().actions.clear();
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.run_steps(3);
+    assert_eq!(g(&window), "1", "the last change is undone first");
+    assert!(!window.state().actions.contains(&Action::Undo), "{:?}", window.state().actions);
 }
 
 #[test]
