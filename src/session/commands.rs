@@ -72,7 +72,7 @@ pub enum Command {
         /// Whether the CPU draws the frames. If a graphics card draws them, long bursts on the same card delay drawing.
         is_software: bool,
     },
-    /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
+    /// Acknowledge one [`Notice::DeviceLost`](super::Notice::DeviceLost): configurations sent after this command do not name the lost device.
     AcknowledgeLoss,
     /// Report that the window has taken the newest frame, so that the simulation may produce the next one.
     FrameTaken,
