@@ -39,7 +39,9 @@ pub(super) fn slider_row(
             Scale::Linear => f64::from(range.end() - range.start()) / 300.0,
             Scale::Log => f64::from(*value) / 100.0,
         };
-        let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
+        let slider = Slider::new(value, range.clone()).show_value(false);
+        // On a logarithmic slider that starts at 0, all other values are at least 1.
+        let slider = slider.logarithmic(scale == Scale::Log).smallest_positive(1.0);
         let slider = with_help(ui.add(slider).labelled_by(label.id), help);
         out.record(key, &slider);
         if double_clicked(&slider) {

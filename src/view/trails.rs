@@ -18,8 +18,8 @@ use crate::base::{Look, Result, Shape};
 
 /// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// Maximum number of recorded positions in one trail; more positions would not look smoother.
-const MOST: usize = 96;
+/// Maximum number of recorded positions in one trail: one for each picture of the longest trail.
+const MOST: usize = 2048;
 /// Maximum number of segments that a trail is drawn with between two recorded positions.
 const FINEST: usize = 4;
 /// Half the width of a trail, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.

@@ -29,7 +29,7 @@ parameters! {
         /// Scales the drawn size of bodies. Asteroids keep their own radius.
         point_size: f32 = 1.0, "Point size" [0.25..=4.0, Log] effect(View),
         /// Length of trails in frames; 0 turns trails off. With many bodies, trails are coarser; with very many, they are off.
-        trails: f32 = 0.0, "Trails" [0.0..=300.0, Linear] unit("frames") effect(View) => round_trails,
+        trails: f32 = 0.0, "Trails" [0.0..=2000.0, Log] unit("frames") effect(View) => round_trails,
         /// Dims distant bodies.
         depth_cue: f32 = 0.3, "Depth cue" [0.0..=1.0, Linear] effect(View) advanced(true),
         /// Brightness of the stars in the background; 0 turns them off.

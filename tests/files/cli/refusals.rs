@@ -84,7 +84,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("render --out x.png --look nope=1", &["`nope`", "palette, exposure"]),
     ("render --out x.png --look bloom", &["--look bloom", "KEY=VALUE"]),
     ("view --look palette=grey", &["palette=grey", "dusk or ice"]),
-    ("view --look trails=1e9", &["trails=1e9", "0 to 300"]),
+    ("view --look trails=1e9", &["trails=1e9", "0 to 2000"]),
     // Knobs.
     ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
     ("run LONG --knob nope=1", &["unknown knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),

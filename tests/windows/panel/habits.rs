@@ -289,6 +289,23 @@ fn a_double_click_on_a_slider_resets_it() {
 }
 
 #[test]
+fn half_of_a_logarithmic_slider_from_zero_is_for_small_numbers() {
+    let mut window = open(MODES[0]);
+    let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "trails").unwrap().clone();
+    let mut trails = |share: f32| {
+        let at = rect.left_center() + vec2(rect.width() * share, 0.0);
+        window.drag_at(at);
+        window.run_steps(2);
+        window.drop_at(at);
+        window.run_steps(60);
+        window.state().look.trails
+    };
+    assert_eq!([trails(0.0), trails(1.0)], [0.0, 2000.0]);
+    let half = trails(0.5);
+    assert!((15.0..150.0).contains(&half), "{half}");
+}
+
+#[test]
 fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
     let mut window = open_folded(MODES[0]);
     window.set_size(vec2(1280.0, 500.0));
