@@ -95,9 +95,14 @@ float coverage(float lit) {
 // saturates, so that crowds of bodies keep their colour instead of turning white.
 vec4 shown(vec4 light, float exposure) {
     float lit = light.a * exposure;
+    float doublings = log2(max(lit, 1.0));
     // Beyond saturation a crowd gets a little paler with each doubling of the light.
-    float pale = clamp(log2(max(lit, 1.0)) * 0.11, 0.0, 0.8);
-    return vec4(mix(light.rgb / light.a, vec3(1.0, 0.98, 0.95), pale), coverage(lit));
+    float pale = clamp(doublings * 0.09, 0.0, 0.8);
+    // The mean of many hues is greyish. In crowds, it is restored to the vividness of single bodies.
+    vec3 hue = light.rgb / light.a;
+    float grey = dot(hue, vec3(0.299, 0.587, 0.114));
+    hue = clamp(mix(vec3(grey), hue, 1.0 + 0.25 * min(doublings, 4.0)), 0.0, 1.0);
+    return vec4(mix(hue, vec3(1.0, 0.98, 0.95), pale), coverage(lit));
 }
 
 // Returns the sRGB colour that a single sprite adds to a picture.
