@@ -82,8 +82,9 @@ impl NamedBodies {
         let others = self.order.iter().copied().filter(|body| Some(*body) != selected);
         let project = camera.projector();
         let place = |body: usize| {
-            let [x, y, z, _] = *points.positions.get(body)?;
-            let is_drawn = points.values.get(body).is_none_or(|value| *value != Points::QUARANTINED);
+            let [x, y, z, _] = points.position(body)?;
+            let is_drawn =
+                points.values.get(points.place(body)?).is_none_or(|value| *value != Points::QUARANTINED);
             let (at, _) = project(Vec3::new(x, y, z)).filter(|_| is_drawn)?;
             (at[0].abs() < 0.5 * aspect && at[1].abs() < 0.5).then_some((body, at))
         };
@@ -94,7 +95,7 @@ impl NamedBodies {
     fn orbits(&self, camera: &Camera, points: &Points) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
         let mut lines = Vec::new();
         for Orbit { focus, line, colour } in &self.orbits {
-            let Some(&[x, y, z, _]) = points.positions.get(*focus) else { continue };
+            let Some([x, y, z, _]) = points.position(*focus) else { continue };
             let parts = camera.project_line(line.iter().map(|at| Vec3::new(x, y, z) + *at));
             lines.extend(parts.into_iter().map(|part| (*colour, part)));
         }
@@ -105,7 +106,7 @@ impl NamedBodies {
     fn update(&mut self, points: &Points, stats: &Stats) {
         let moment = Some((stats.mode, stats.generation, stats.changes));
         if self.moment != moment {
-            let mass = |body: usize| points.positions.get(body).map_or(0.0, |x| x[3]);
+            let mass = |body: usize| points.position(body).map_or(0.0, |x| x[3]);
             let mut order: Vec<_> = stats.names.iter().map(|(body, _)| body).collect();
             order.sort_by(|a, b| mass(*b).total_cmp(&mass(*a)));
             order.truncate(CONSIDERED);
@@ -179,6 +180,13 @@ mod tests {
         let captions = |look: &Look| NamedBodies::default().captions(look, (&camera, 1.5), &many, &stats);
         assert_eq!(captions(&Look::default()).names.len(), SHOWN);
         assert_eq!(captions(&Look { labels: false, ..Look::default() }), Captions::default());
+        // Of 80 bodies, every second one is drawn: body 2 is the second of them.
+        let sample = Points { skipped: 1, ..many.clone() };
+        let names = ["a", "b", "c"].into_iter().collect();
+        let stats = Stats { names, generation: 9, ..stats.clone() };
+        let captions = NamedBodies::default().captions(&Look::default(), (&camera, 1.5), &sample, &stats);
+        let bodies: Vec<_> = captions.names.into_iter().map(|caption| caption.body).collect();
+        assert_eq!(bodies, [0, 2], "body 1 is left out");
     }
 
     /// The captions belong to the frame: its scene has the orbits and the date, whatever the user has chosen since.

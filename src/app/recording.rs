@@ -159,7 +159,7 @@ impl Viewer {
         let (interval, size) = (Duration::from_secs_f64(1.0 / f64::from(film.plan.rate)), film.size);
         let target = self.follow_target();
         let look = &self.screen.look;
-        let body = target.body.map(|body| points.positions.get(body).map(|&[x, y, z, _]| Vec3::new(x, y, z)));
+        let body = target.body.map(|body| points.position(body).map(|[x, y, z, _]| Vec3::new(x, y, z)));
         if body.is_none() && look.follow {
             self.viewpoint.update_centre(points, true);
         }

@@ -228,7 +228,8 @@ impl Points {
         let grey = Self::value_of(Self::GREY);
         self.values.iter_mut().filter(|value| **value != Self::QUARANTINED).for_each(|value| *value = grey);
         for (body, colour) in colours {
-            if let Some(value) = self.values.get_mut(body).filter(|value| **value != Self::QUARANTINED) {
+            let Some(place) = self.place(body) else { continue };
+            if let Some(value) = self.values.get_mut(place).filter(|value| **value != Self::QUARANTINED) {
                 *value = Self::value_of(colour);
             }
         }
@@ -237,6 +238,17 @@ impl Points {
     /// Returns the index of the body at the position `nth` in the lists.
     pub fn body(&self, nth: usize) -> usize {
         nth * (self.skipped + 1)
+    }
+
+    /// Returns the position in the lists of the body with the index `body`, or `None` if it is left out.
+    pub fn place(&self, body: usize) -> Option<usize> {
+        let every = self.skipped + 1;
+        (body.is_multiple_of(every) && body / every < self.positions.len()).then_some(body / every)
+    }
+
+    /// Returns the position of the body with the index `body`, or `None` if it is left out.
+    pub fn position(&self, body: usize) -> Option<[f32; 4]> {
+        self.positions.get(self.place(body)?).copied()
     }
 
     /// Returns the number of all bodies, including those left out of the lists.
@@ -258,12 +270,11 @@ impl Points {
     /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`. For
     /// errors, the ends are rounded outwards to whole powers of ten, which change seldom and are easy to read.
     pub fn value_range(&self) -> [f32; 2] {
-        let stride = |count: usize| count.div_ceil(1024).max(1);
         let is_known = |value: &f32| *value > Self::QUARANTINED && *value < Self::LOWEST_COLOUR;
         let values = self.values.iter().copied();
         let mut sample: Vec<f32> = match self.measured {
-            None => values.step_by(stride(self.values.len())).filter(is_known).collect(),
-            Some(measured) => values.filter(is_known).step_by(stride(measured)).collect(),
+            None => values.step_by(sample_stride(self.values.len(), 1024)).filter(is_known).collect(),
+            Some(measured) => values.filter(is_known).step_by(sample_stride(measured, 1024)).collect(),
         };
         sample.sort_unstable_by(f32::total_cmp);
         let at = |share: f32| (sample.len() as f32 - 1.0).max(0.0) * share;
@@ -304,6 +315,9 @@ mod tests {
         let mut many: Vec<f32> = (0..1000).map(|nth| nth as f32).collect();
         many[7] = 1e9;
         assert!(range(many)[1] < 1000.0);
+        // Two parts of a scene, filled by turns.
+        let parts = (0..16_384).map(|nth| (nth % 2) as f32).collect();
+        assert_eq!(range(parts), [0.0, 1.0]);
     }
 
     #[test]
@@ -315,10 +329,16 @@ mod tests {
             assert_eq!(code.to_be_bytes()[1..], colour);
         }
         let values = vec![1.0, Points::QUARANTINED, 2.0].into_iter().collect();
-        let mut points = Points { values, ..Points::default() };
+        let positions = vec![[0.0; 4]; 3].into();
+        let mut points = Points { positions, values, ..Points::default() };
         points.colour([(0, [1, 2, 4]), (1, [1, 2, 4]), (9, [1, 2, 4])].into_iter());
         let [grey, own] = [Points::GREY, [1, 2, 4]].map(Points::value_of);
         assert_eq!(points.values[..], [own, Points::QUARANTINED, grey]);
+        // Of bodies 0, 2 and 4, body 4 is the third.
+        points.skipped = 1;
+        points.colour([(2, [1, 2, 4]), (3, [1, 2, 4]), (4, [1, 2, 4])].into_iter());
+        assert_eq!(points.values[..], [grey, Points::QUARANTINED, own]);
+        assert_eq!((points.place(4), points.place(3), points.place(6)), (Some(2), None, None));
         assert_eq!(points.value_range(), [0.0, 1.0]);
     }
 }
