@@ -141,6 +141,8 @@ impl Trails {
         // Between recorded positions, a trail is a curve, drawn with as many segments as the picture allows.
         let parts = (self.pieces / (past.bodies * spans).max(1)).clamp(1, FINEST);
         let pieces = spans * parts;
+        // Trails of few bodies are wider: twice as wide up to 8 bodies.
+        let wider = (32.0 / past.bodies.max(1) as f32).clamp(1.0, 4.0).sqrt();
         let uniforms = uniform! {
             value_range: cloud.value_range,
             palette: cloud.palette(),
@@ -155,7 +157,7 @@ impl Trails {
             span: look.trails,
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             area: [width as f32, height as f32],
-            width: WIDTH * scale.max(0.7),
+            width: WIDTH * wider * scale.max(0.7),
             // Trails of many bodies are fainter, so that they do not blur into a fog.
             light: 2.0 * (past.bodies.max(2) as f32).powf(-0.25),
             hides: shape != Shape::Glow,

@@ -243,7 +243,7 @@ fn render_draws_a_picture_of_the_size_asked_for() {
 fn render_shows_the_glow_that_the_window_shows() {
     let folder = folder();
     let dark = |bodies: u32| {
-        let looks = "--look bloom=off stars=0 exposure=2 --size 320x200 --steps 1 --bare";
+        let looks = "--look bloom=off stars=0 exposure=2 point_size=1 --size 320x200 --steps 1 --bare";
         run(folder.path(), &format!("render --scene plummer --bodies {bodies} {looks} --out x.png"));
         let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
         picture.pixels().filter(|pixel| pixel.0.iter().all(|channel| *channel < 20)).count()
