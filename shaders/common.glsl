@@ -98,7 +98,7 @@ vec4 shown(vec4 light, float exposure) {
     float doublings = log2(max(lit, 1.0));
     // Beyond saturation a crowd gets a little paler with each doubling of the light.
     float pale = clamp(doublings * 0.09, 0.0, 0.8);
-    // The mean of many hues is greyish. In crowds, it is restored to the vividness of single bodies.
+    // The mean of many hues is greyish. The brighter a crowd, the further its mean is moved away from grey (luma: BT.601).
     vec3 hue = light.rgb / light.a;
     float grey = dot(hue, vec3(0.299, 0.587, 0.114));
     hue = clamp(mix(vec3(grey), hue, 1.0 + 0.25 * min(doublings, 4.0)), 0.0, 1.0);

@@ -397,13 +397,9 @@ impl Viewer {
 
     /// Sends newly saved kernels from the watched folder to the simulation.
     pub(super) fn poll_kernels(&mut self) {
-        let Some(kernels) = &mut self.kernels else { return };
-        for edits in kernels.edits.try_iter() {
+        for edits in self.kernels.iter().flat_map(|kernels| kernels.edits.try_iter()) {
             match edits {
-                Ok(edits) => {
-                    kernels.newest.clone_from(&edits);
-                    self.sim.send(Command::EditKernels(edits));
-                }
+                Ok(edits) => self.sim.send(Command::EditKernels(edits)),
                 Err(error) => self.ui.alerts.failed("Could not read the kernels", &error),
             }
         }

@@ -74,10 +74,6 @@ impl Viewer {
             self.take_over_autosave(&other);
         }
         self.sim.send(Command::Pair(None));
-        if let Some(kernels) = self.kernels.as_ref().filter(|_| is_other) {
-            // What was saved in the folder may have gone to the simulation that ends.
-            self.sim.send(Command::EditKernels(kernels.newest.clone()));
-        }
         self.screen.redraw();
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossbeam_channel::bounded;
 use glium::backend::Context;
 
-use super::simulation::Simulation;
+use super::simulation::{Simulation, first_device};
 use crate::base::{ChangeEffect, Divergence, DivergenceLog, Look, Result, invalid, params};
 use crate::compute::DeviceInfo;
 use crate::engine::{Config, Fork, Resolved};
@@ -167,7 +167,7 @@ impl Comparison {
     /// Applies a change of the active simulation's settings from `before` to `after` to the other simulation, as far as
     /// both have the setting in common.
     pub(super) fn follow(&mut self, before: &Config, after: &Config) {
-        let config = followed(self.other.device(), &self.other.config, before, after);
+        let config = followed(&self.other.pool, &self.other.config, before, after);
         if config != self.other.config {
             self.other.config = config.clone();
             self.other.send(Command::Configure(Box::new(config)));
@@ -198,8 +198,8 @@ fn every(config: &Config, times: [f64; 2], picture: f64) -> u32 {
 
 /// Returns the settings of the other simulation after the active one's have changed from `before` to `after`. Each keeps its
 /// variant, its work-group, its compile-time parameters, its device and its parameters, but the bodies from which both start
-/// and the look are the same. `device` is that of the other simulation.
-fn followed(device: &DeviceInfo, other: &Config, before: &Config, after: &Config) -> Config {
+/// and the look are the same. `pool` holds the devices that both may use.
+fn followed(pool: &[DeviceInfo], other: &Config, before: &Config, after: &Config) -> Config {
     if before.mode.info() != after.mode.info() {
         return after.clone();
     }
@@ -221,13 +221,15 @@ fn followed(device: &DeviceInfo, other: &Config, before: &Config, after: &Config
         devices,
         ..after.clone()
     };
-    // The number that `auto` chooses depends on the variant.
-    let bodies = [after, &config].map(|config| Resolved::new(config, device).map(|resolved| resolved.bodies));
-    if let [Ok(bodies), Ok(own)] = bodies
-        && begins_anew
-        && bodies != own
-    {
-        config.bodies = Some(bodies);
+    if begins_anew {
+        // The number of bodies that `auto` chooses depends on the variant and on the device.
+        let count = |config: &Config| {
+            Resolved::new(config, first_device(pool, config)).map(|resolved| resolved.bodies).ok()
+        };
+        let bodies = count(after);
+        if bodies != count(&config) {
+            config.bodies = bodies;
+        }
     }
     config
 }
@@ -274,8 +276,8 @@ mod tests {
         params::set(after.mode.as_mut(), "colour", "mass").unwrap();
         let (memory_bytes, max_alloc_bytes, local_bytes, max_work_group) = (1 << 34, 1 << 32, 1 << 15, 256);
         let sizes = DeviceInfo { memory_bytes, max_alloc_bytes, local_bytes, ..DeviceInfo::default() };
-        let device = DeviceInfo { max_work_group, ..sizes };
-        let next = followed(&device, &other, &before, &after);
+        let pool = [DeviceInfo { max_work_group, ..sizes }];
+        let next = followed(&pool, &other, &before, &after);
         assert_eq!((next.variant, next.work_group), (other.variant, other.work_group));
         assert_eq!((next.seed, next.running), (5, false));
         let value = |key: &str| next.mode.values().get(key).unwrap().to_string();
@@ -283,14 +285,14 @@ mod tests {
         assert_eq!(next.mode.values().get("eps"), before.mode.values().get("eps"));
         let another = Config { start: info.scenes[1].clone(), ..after.clone() };
         assert_eq!(
-            followed(&device, &other, &after, &another).mode,
+            followed(&pool, &other, &after, &another).mode,
             another.mode,
             "a new scene has its own parameters"
         );
-        assert_eq!(followed(&device, &other, &before, &Config::new(MODES[1])), Config::new(MODES[1]));
+        assert_eq!(followed(&pool, &other, &before, &Config::new(MODES[1])), Config::new(MODES[1]));
         let tree = Config { variant: info.variant("tree"), work_group: None, ..another };
-        let count = |config: &Config| Resolved::new(config, &device).unwrap().bodies;
+        let count = |config: &Config| Resolved::new(config, &pool[0]).unwrap().bodies;
         assert_ne!(count(&tree), count(&Config { variant: other.variant, ..tree.clone() }));
-        assert_eq!(followed(&device, &other, &before, &tree).bodies, Some(count(&tree)), "the same bodies");
+        assert_eq!(followed(&pool, &other, &before, &tree).bodies, Some(count(&tree)), "the same bodies");
     }
 }

@@ -90,8 +90,6 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
 pub(super) struct KernelFolder {
     /// Receives the edited kernels whenever a file in the folder is saved.
     pub edits: Receiver<Result<KernelEdits>>,
-    /// The kernels that were last read from the folder.
-    pub newest: KernelEdits,
     pub watch: Watch,
 }
 
@@ -104,7 +102,7 @@ impl KernelFolder {
             let _ = sender.send(edit);
             wake();
         })?;
-        Ok(Self { edits, newest: KernelEdits::new(), watch })
+        Ok(Self { edits, watch })
     }
 }
 

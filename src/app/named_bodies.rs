@@ -180,7 +180,7 @@ mod tests {
         let captions = |look: &Look| NamedBodies::default().captions(look, (&camera, 1.5), &many, &stats);
         assert_eq!(captions(&Look::default()).names.len(), SHOWN);
         assert_eq!(captions(&Look { labels: false, ..Look::default() }), Captions::default());
-        // Of 80 bodies, every second one is drawn: body 2 is the second of them.
+        // Every second one of 80 bodies is drawn: the bodies 0, 2, 4 and so on.
         let sample = Points { skipped: 1, ..many.clone() };
         let names = ["a", "b", "c"].into_iter().collect();
         let stats = Stats { names, generation: 9, ..stats.clone() };

@@ -240,13 +240,14 @@ impl Points {
         nth * (self.skipped + 1)
     }
 
-    /// Returns the position in the lists of the body with the index `body`, or `None` if it is left out.
+    /// Returns the place in the lists of the body with the index `body`, or `None` if it is left out: the inverse of
+    /// [`Points::body`].
     pub fn place(&self, body: usize) -> Option<usize> {
         let every = self.skipped + 1;
         (body.is_multiple_of(every) && body / every < self.positions.len()).then_some(body / every)
     }
 
-    /// Returns the position of the body with the index `body`, or `None` if it is left out.
+    /// Returns the entry of `positions` of the body with the index `body`, or `None` if it is left out.
     pub fn position(&self, body: usize) -> Option<[f32; 4]> {
         self.positions.get(self.place(body)?).copied()
     }
@@ -334,7 +335,7 @@ mod tests {
         points.colour([(0, [1, 2, 4]), (1, [1, 2, 4]), (9, [1, 2, 4])].into_iter());
         let [grey, own] = [Points::GREY, [1, 2, 4]].map(Points::value_of);
         assert_eq!(points.values[..], [own, Points::QUARANTINED, grey]);
-        // Of bodies 0, 2 and 4, body 4 is the third.
+        // The lists hold the bodies 0, 2 and 4.
         points.skipped = 1;
         points.colour([(2, [1, 2, 4]), (3, [1, 2, 4]), (4, [1, 2, 4])].into_iter());
         assert_eq!(points.values[..], [grey, Points::QUARANTINED, own]);

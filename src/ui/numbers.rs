@@ -37,6 +37,8 @@ pub(super) fn slider_row(
         ui.spacing_mut().slider_width = (ui.available_width() - beside).max(0.0);
         let speed = match scale {
             Scale::Linear => f64::from(range.end() - range.start()) / 300.0,
+            // Near 0, a share of the value would hardly move it.
+            Scale::Log if *range.start() == 0.0 => f64::from(value.max(10.0)) / 100.0,
             Scale::Log => f64::from(*value) / 100.0,
         };
         let slider = Slider::new(value, range.clone()).show_value(false);

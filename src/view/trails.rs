@@ -141,8 +141,8 @@ impl Trails {
         // Between recorded positions, a trail is a curve, drawn with as many segments as the picture allows.
         let parts = (self.pieces / (past.bodies * spans).max(1)).clamp(1, FINEST);
         let pieces = spans * parts;
-        // Trails of few bodies are wider: twice as wide up to 8 bodies.
-        let wider = (32.0 / past.bodies.max(1) as f32).clamp(1.0, 4.0).sqrt();
+        // Trails of fewer than 32 bodies are wider; those of up to 8 bodies are twice as wide.
+        let wider = (32.0 / past.bodies as f32).clamp(1.0, 4.0).sqrt();
         let uniforms = uniform! {
             value_range: cloud.value_range,
             palette: cloud.palette(),

@@ -303,6 +303,18 @@ fn half_of_a_logarithmic_slider_from_zero_is_for_small_numbers() {
     assert_eq!([trails(0.0), trails(1.0)], [0.0, 2000.0]);
     let half = trails(0.5);
     assert!((15.0..150.0).contains(&half), "{half}");
+    // Dragging the number moves it away from 0 too.
+    trails(0.0);
+    let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "trails number").unwrap().clone();
+    window.drag_at(rect.center());
+    for nth in 1..=10 {
+        window.hover_at(rect.center() + vec2(20.0 * nth as f32, 0.0));
+        window.run_steps(2);
+    }
+    window.drop_at(rect.center() + vec2(200.0, 0.0));
+    window.run_steps(60);
+    let dragged = window.state().look.trails;
+    assert!((5.0..100.0).contains(&dragged), "{dragged}");
 }
 
 #[test]
