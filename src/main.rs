@@ -18,7 +18,12 @@ fn main() -> ExitCode {
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
     #[cfg(windows)]
-    let is_silent = !cli.prints() && commands::desktop::leave_console();
+    let is_silent = if cli.prints() {
+        commands::desktop::end_when_output_closes();
+        false
+    } else {
+        commands::desktop::leave_console()
+    };
     // SAFETY: no other thread runs yet.
     unsafe { commands::prepare() };
     match commands::call(cli) {

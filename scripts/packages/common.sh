@@ -62,3 +62,11 @@ for text, names in texts.items():
 
 # Prints the name and the size of a package.
 tell() { echo "$1 ($(stat --format=%s "$1" | numfmt --to=iec-i --suffix=B))"; }
+
+# Copies the documents without their pictures, and the scenes and lessons that they name, into the folder $1.
+documents() {
+    mkdir -p "$1/docs" "$1/assets"
+    cp README.md CHANGELOG.md "$1"
+    cp docs/*.md "$1/docs"
+    cp -r assets/scenes assets/lessons "$1/assets"
+}

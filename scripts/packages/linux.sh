@@ -32,7 +32,7 @@ build() {
 # share FOLDER: fills a folder `share` with everything but the program itself.
 share() {
     local size doc=$1/doc/gravitile
-    mkdir -p "$1" "$doc/docs" "$1/man/man1" "$1/bash-completion/completions" "$1/zsh/site-functions" "$1/fish/vendor_completions.d"
+    mkdir -p "$1" "$1/man/man1" "$1/bash-completion/completions" "$1/zsh/site-functions" "$1/fish/vendor_completions.d"
     cp -r assets/linux/share/. "$1"
     # The closed entries of the CHANGELOG are the releases.
     sed -n 's|^## \[\(.*\)\] - \(.*\)|    <release version="\1" date="\2"/>|p' CHANGELOG.md |
@@ -45,8 +45,7 @@ share() {
     "$program" completions bash >"$1/bash-completion/completions/gravitile"
     "$program" completions zsh >"$1/zsh/site-functions/_gravitile"
     "$program" completions fish >"$1/fish/vendor_completions.d/gravitile.fish"
-    cp -r README.md CHANGELOG.md assets/scenes "$doc"
-    cp docs/*.md "$doc/docs"
+    documents "$doc"
     licences "$TARGET" | gzip -9n >"$doc/licences-of-crates.gz"
     chmod -R u=rwX,go=rX "$1"
 }

@@ -12,6 +12,8 @@ const IDLE: Duration = Duration::from_secs(5);
 const SMOOTHING: f64 = 0.1;
 /// Time, in seconds, over which the working time of frames is averaged.
 const MEMORY: f64 = 0.15;
+/// Longest time, in seconds, in which a frame must be prepared and drawn so that 30 frames a second are shown.
+const LONGEST: f64 = 1.0 / 30.0;
 /// Smallest relative change in the time between frames that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
 
@@ -40,13 +42,15 @@ pub(super) struct FrameClock {
     /// Time to prepare and draw the last frame, in seconds.
     last_work: f64,
     reported: f64,
+    /// Time, in seconds, for which frames have been too slow for 30 frames a second.
+    slow_for: f64,
 }
 
 impl FrameClock {
     pub(super) fn new(refresh: Duration) -> Self {
         let now = Instant::now();
         let interval = refresh.as_secs_f64();
-        Self { refresh, last: now, due: now, interval, work: interval, last_work: interval, reported: 0.0 }
+        Self { refresh, last: now, due: now, interval, work: interval, last_work: interval, reported: 0.0, slow_for: 0.0 }
     }
 
     /// Records the working time of a frame. Returns the new minimum time between frames if it has changed noticeably.
@@ -55,6 +59,7 @@ impl FrameClock {
         let work = work.as_secs_f64();
         let usual = work.min(std::mem::replace(&mut self.last_work, work));
         self.work += usual / (usual + MEMORY) * (usual - self.work);
+        self.slow_for = if self.work > LONGEST { self.slow_for + usual } else { 0.0 };
         let picture = self.work.max(self.refresh.as_secs_f64());
         let is_another = (picture - self.reported).abs() > NOTABLE * self.reported;
         is_another.then(|| {
@@ -84,6 +89,16 @@ impl FrameClock {
         self.due = Instant::now() + HEARTBEAT;
     }
 
+    /// Returns whether each frame has been too slow for 30 frames a second for at least `seconds`.
+    pub(super) fn is_slow_for(&self, seconds: f64) -> bool {
+        self.slow_for >= seconds
+    }
+
+    /// Forgets that frames have been slow.
+    pub(super) fn forgive(&mut self) {
+        self.slow_for = 0.0;
+    }
+
     pub(super) fn fps(&self) -> f64 {
         1.0 / self.interval.max(1e-6)
     }
@@ -103,9 +118,11 @@ mod tests {
         assert!(paces.is_sorted() && paces.len() < 50, "{paces:?}");
         assert!(paces.last().is_some_and(|last| (ms(39)..ms(41)).contains(last)), "{paces:?}");
         assert_eq!([60_000, 40].map(|time| clock.made(ms(time))), [None; 2], "a hitch does not count");
+        assert!(clock.is_slow_for(3.0) && !clock.is_slow_for(5.0), "{}", clock.slow_for);
         let paces: Vec<_> = (0..10).filter_map(|_| clock.made(ms(1300))).collect();
         assert!(paces.last().is_some_and(|last| (ms(1200)..=ms(1300)).contains(last)), "{paces:?}");
         let paces: Vec<_> = (0..300).filter_map(|_| clock.made(ms(5))).collect();
         assert!(paces.last().is_some_and(|last| (ms(16)..ms(17)).contains(last)), "{paces:?}");
+        assert!(!clock.is_slow_for(0.1));
     }
 }

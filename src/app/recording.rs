@@ -84,7 +84,9 @@ impl Viewer {
             match outcome {
                 Ok((files, note)) => {
                     let note = note.map(|note| format!("; {note}")).unwrap_or_default();
-                    self.ui.alerts.say(format!("Saved {files}{note}"));
+                    let folder =
+                        std::env::current_dir().map_or(String::new(), |it| format!(" in {}", it.display()));
+                    self.ui.alerts.say(format!("Saved {files}{folder}{note}"));
                     self.recorder.note("shared".to_owned(), &self.sim.shown);
                 }
                 Err(error) => {

@@ -5,9 +5,14 @@ use std::time::Duration;
 use super::appearance::Appearance;
 use super::clock::FrameClock;
 use super::window::Window;
+use crate::base::look::EffectMode;
 use crate::base::{Look, Result};
 use crate::ui::WindowStats;
 use crate::view::View;
+
+/// Time, in seconds, for which frames may be slow before the window leaves out bloom. A shorter delay, such as that of a
+/// kernel that is being compiled, changes nothing.
+const PATIENCE: f64 = 3.0;
 
 pub(super) struct Screen {
     pub view: View,
@@ -19,6 +24,10 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
+    /// For what [`Screen::spare`] last decided: run, size in pixels, and when bloom is drawn.
+    tried: Option<(u64, [u32; 2], EffectMode)>,
+    /// Whether automatic bloom is left out, because frames were too slow with it.
+    is_sparing: bool,
     /// The window. This field is last, because the view must be dropped before the window's OpenGL context.
     pub window: Window,
 }
@@ -34,6 +43,8 @@ impl Screen {
             clock: FrameClock::new(window.refresh_interval()),
             stats: WindowStats::default(),
             lacks_trails: false,
+            tried: None,
+            is_sparing: false,
             window,
         })
     }
@@ -44,6 +55,20 @@ impl Screen {
         let lacks = self.view.lacks_trails() && self.look.trails != self.appearance.of_scene().trails;
         let lacked = std::mem::replace(&mut self.lacks_trails, lacks);
         self.lacks_trails && !lacked
+    }
+
+    /// Leaves out automatic bloom if a CPU draws too slowly with it for 30 frames a second. Tries it again for another run of a
+    /// scene, another size, and after a change of the setting. Returns whether it is left out.
+    pub(super) fn spare(&mut self, run: u64, size: [u32; 2]) -> bool {
+        let shown = (run, size, self.look.bloom);
+        if self.tried != Some(shown) {
+            self.tried = Some(shown);
+            self.is_sparing = false;
+            self.clock.forgive();
+        }
+        self.is_sparing |= self.window.is_software && self.clock.is_slow_for(PATIENCE);
+        self.view.spare(self.is_sparing);
+        self.is_sparing
     }
 
     /// Schedules a frame as soon as possible.

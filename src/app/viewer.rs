@@ -376,7 +376,7 @@ impl Viewer {
         let Screen { view, window, stats, clock, .. } = &mut self.screen;
         let (camera, recorder) = (&self.viewpoint.rig.camera, &mut self.recorder);
         let hidden = output.hidden.map(|rect| window.pixels(rect));
-        let places = (Some(window.picture), hidden);
+        let (area, places) = (window.picture, (Some(window.picture), hidden));
         let (context, is_paused) = (window.context().clone(), !self.sim.config.running);
         let begun = start.elapsed();
         let mut other = self.comparison.as_mut().map(|comparison| &mut comparison.view).zip(window.other);
@@ -389,8 +389,13 @@ impl Viewer {
         window.draw(|surface| recorder.drawing(&context, is_paused, || picture(surface)), stats)?;
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
-        if let Some(interval) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
-            let is_software = window.is_software;
+        let changed = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3));
+        let is_sparing = self.screen.spare(self.sim.shown.generation, [area.width, area.height]);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.view.spare(is_sparing);
+        }
+        if let Some(interval) = changed {
+            let is_software = self.screen.window.is_software;
             self.send_to_all(|| Command::SetFrameInterval { interval, is_software });
             if let Some(comparison) = &mut self.comparison {
                 comparison.picture = interval;

@@ -1,11 +1,12 @@
-//! Starting the program from the Windows desktop: without a console window, and with errors in a message box.
+//! Starting the program on Windows: from the desktop without a console window and with errors in a message box, and from
+//! a console with output that the reader may close.
 //!
 //! The program belongs to the console subsystem, so that cmd and PowerShell wait for it and receive its output and exit code.
 //! For such a program, the desktop opens a console window, unless Windows obeys `consoleAllocationPolicy` in the program's
 //! manifest (`scripts/packages/windows`).
 
 use std::io::IsTerminal;
-use std::ptr;
+use std::{panic, process, ptr};
 
 use windows_sys::Win32::System::Console::{
     FreeConsole, GetConsoleProcessList, GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE,
@@ -34,6 +35,21 @@ pub fn leave_console() -> bool {
             _ => false,
         }
     }
+}
+
+/// Makes the program end without a message when nobody reads its output any more: the reader of `gravitile devices | more`
+/// may end first, and then `println!` panics. Other systems end the program by SIGPIPE.
+pub fn end_when_output_closes() {
+    // ERROR_BROKEN_PIPE, ERROR_NO_DATA and, under Wine, ERROR_PIPE_NOT_CONNECTED.
+    const CLOSED: [&str; 3] = ["(os error 109)", "(os error 232)", "(os error 233)"];
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.starts_with("failed printing to stdout") && CLOSED.iter().any(|end| message.ends_with(end)) {
+            process::exit(1);
+        }
+        report(panic);
+    }));
 }
 
 /// Shows an error in a message box, and waits until it is closed.

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::dialogs::{Dialogs, Message};
 use super::model::Model;
 use super::toasts::Toasts;
-use super::warnings::{CloseOrbits, Fix, Warning, warnings};
+use super::warnings::{CloseOrbits, Fix, PastDrift, Warning, warnings};
 use crate::base::{EditKind, Error};
 use crate::modes::Mode;
 use crate::session::Stats;
@@ -50,6 +50,7 @@ pub struct Alerts {
     /// Texts of the warnings that are shown in this frame; `None` if no warnings were looked for.
     pub(super) shown: Option<Vec<String>>,
     close_orbits: CloseOrbits,
+    past_drift: PastDrift,
     /// Reason why the last autosave failed; `None` if it succeeded.
     autosave_error: Option<String>,
 }
@@ -108,7 +109,7 @@ impl Alerts {
 
     /// Returns the warnings about the simulation.
     pub(super) fn warnings(&mut self, model: &Model) -> Vec<Warning> {
-        let warnings = warnings(model, &mut self.close_orbits);
+        let warnings = warnings(model, (&mut self.close_orbits, &mut self.past_drift));
         self.shown = Some(warnings.iter().map(|warning| warning.text.clone()).collect());
         warnings
     }

@@ -100,6 +100,8 @@ impl Ui {
             options.max_passes = std::num::NonZeroUsize::MIN;
             // egui's own zoom keys are off, because the look sets the size of text.
             options.zoom_with_keyboard = false;
+            // If frames take long, every click lasts long.
+            options.input_options.max_click_duration = f64::INFINITY;
         });
         Self { panel: true, ..Self::default() }
     }

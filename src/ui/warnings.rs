@@ -129,15 +129,40 @@ impl CloseOrbits {
     }
 }
 
+/// The drift of the energy when the user last changed the parameter that limits it. Only drift that comes later calls for a
+/// warning, because the drift itself stays.
+#[derive(Debug, Default)]
+pub(super) struct PastDrift {
+    /// Number of the run, and the parameter's value.
+    seen: Option<(u64, f32)>,
+    drift: f64,
+}
+
+impl PastDrift {
+    /// Returns the drift that has been answered by a change of the parameter. `drift` is the drift now.
+    fn answered(&mut self, model: &Model, drift: f64) -> f64 {
+        let mode = model.config.mode.as_ref();
+        let Remedy::Multiply(key, _) = mode.info().stabilizer else { return 0.0 };
+        let Some(value) = mode.values().float(key) else { return 0.0 };
+        let run = model.stats.generation;
+        match self.seen.replace((run, value)) {
+            Some((old, _)) if old != run => self.drift = 0.0,
+            Some((_, old)) if old != value => self.drift = drift,
+            _ => {}
+        }
+        self.drift
+    }
+}
+
 /// Returns the warnings about the simulation, most important first.
-pub(super) fn warnings(model: &Model, orbits: &mut CloseOrbits) -> Vec<Warning> {
+pub(super) fn warnings(model: &Model, (orbits, past): (&mut CloseOrbits, &mut PastDrift)) -> Vec<Warning> {
     let mode = model.config.mode.as_ref();
     let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
     let advice = readings.filter_map(|reading| {
         let fix = reading.remedy.and_then(|remedy| Fix::of(mode, remedy));
         Some(Warning { text: reading.advice?.to_owned(), help: "", fix })
     });
-    let all = [excluded(model), energy_drift(model), softening(model, orbits)];
+    let all = [excluded(model), energy_drift(model, past), softening(model, orbits)];
     all.into_iter().flatten().chain(advice).collect()
 }
 
@@ -153,14 +178,15 @@ fn excluded(model: &Model) -> Option<Warning> {
 }
 
 /// Warns of an energy that is no longer conserved.
-fn energy_drift(model: &Model) -> Option<Warning> {
-    let (drift, sums) = (model.stats.energy_drift?.abs(), model.stats.diagnostics.as_ref()?);
-    // The energy at the start is at least |energy| / (1 + drift).
-    let change = drift / (1.0 + drift) * sums.energy().abs();
+fn energy_drift(model: &Model, past: &mut PastDrift) -> Option<Warning> {
+    let (total, sums) = (model.stats.energy_drift?, model.stats.diagnostics.as_ref()?);
+    let drift = (total - past.answered(model, total)).abs();
+    // The energy at the start is at least |energy| / (1 + |total|).
+    let change = drift / (1.0 + total.abs()) * sums.energy().abs();
     let scale = sums.kinetic + sums.potential.abs();
     let mode = model.config.mode.as_ref();
     (drift > WORRYING_DRIFT && change > WORRYING_CHANGE * scale).then(|| {
-        let problem = format!("Energy drift {:.0} %", 100.0 * drift);
+        let problem = format!("Energy drift {:.0} %", 100.0 * total.abs());
         Warning::new(problem, Fix::of(mode, mode.info().stabilizer))
     })
 }

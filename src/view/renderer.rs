@@ -45,6 +45,8 @@ pub struct View {
     paper: paper::Paper,
     /// Whether pictures of balls must be exact; see [`View::hurry`].
     is_exact: bool,
+    /// Whether bloom that is [`EffectMode::Auto`] is left out.
+    is_sparing: bool,
     /// Camera and size in pixels that were used to draw the light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
@@ -78,6 +80,7 @@ impl View {
             cells: cells::Cells::new(context)?,
             paper: paper::Paper::new(context)?,
             is_exact: false,
+            is_sparing: false,
             drawn: None,
         })
     }
@@ -89,6 +92,13 @@ impl View {
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
     pub fn hurry(&mut self) -> Result<()> {
         if self.is_software { self.spheres.hurry(&self.cloud.context) } else { Ok(()) }
+    }
+
+    /// Leaves out bloom that is [`EffectMode::Auto`] if `is_sparing` is true, except in exact pictures.
+    pub fn spare(&mut self, is_sparing: bool) {
+        if self.is_sparing != is_sparing {
+            (self.is_sparing, self.drawn) = (is_sparing, None);
+        }
     }
 
     /// Sets the look of subsequent pictures. Does nothing if the look is unchanged.
@@ -297,6 +307,7 @@ impl View {
     /// Draws the bodies into the texture that collects light, measures the light, and computes the bloom.
     fn collect_light(&mut self, camera: &Camera) -> Result<()> {
         let (is_enlarged, sky) = (self.is_enlarged(), self.sky());
+        let is_occluded = shows(self.look.occlusion, !self.is_software);
         let Self { look, cloud, shape, target, .. } = self;
         let target_size = target.texture().dimensions();
         let scale = scale(target_size.1);
@@ -307,7 +318,6 @@ impl View {
         let sky = shows_sky.then(|| self.stars.sky(target_size, camera, sky)).transpose()?;
         self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
-            let is_occluded = shows(look.occlusion, self.is_software);
             // Trails need exact depths too: balls hide the trails behind them.
             let needs_depths = self.is_exact || is_occluded || look.trails >= 1.0;
             self.spheres.draw(&mut light, cloud, (camera, look), (planet, needs_depths))?;
@@ -357,14 +367,14 @@ impl View {
     }
 
     fn blooms(&self) -> bool {
-        shows(self.look.bloom, self.is_software)
+        shows(self.look.bloom, self.is_exact || !self.is_sparing)
     }
 }
 
-/// Returns whether to draw an effect.
-fn shows(effect: EffectMode, is_software: bool) -> bool {
+/// Returns whether to draw an effect; `is_fast` says whether to draw an automatic one.
+fn shows(effect: EffectMode, is_fast: bool) -> bool {
     match effect {
-        EffectMode::Auto => !is_software,
+        EffectMode::Auto => is_fast,
         EffectMode::On => true,
         EffectMode::Off => false,
     }

@@ -355,13 +355,15 @@ impl Viewer<'_> {
     /// Waits until the program has drawn a frame that includes all previous events.
     ///
     /// The program answers pings in the order of its events, between two frames. The answer to the first ping says that it
-    /// has received all events; the answer to a second, later ping says that the next frame is drawn.
+    /// has received all events. When it answers a second, later ping, the next frame is due, and the answer to a third one says
+    /// that this frame is drawn.
     fn frame(&self) {
         if self.display.compositor.is_some() {
             return;
         }
         self.ping();
         sleep(Duration::from_millis(40));
+        self.ping();
         self.ping();
     }
 

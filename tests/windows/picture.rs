@@ -100,14 +100,19 @@ fn a_body_without_a_known_value_is_grey_and_faint() {
     assert!(2 * sum(unknown) < sum(known) && sum(unknown) > 60, "{unknown:?} {known:?}");
 }
 
-/// Automatic bloom is on with a graphics card and off with a software renderer, for which bloom is too slow.
 #[test]
-fn bloom_is_by_itself_where_a_graphics_card_draws() {
-    let is_software = view::is_software(Canvas::offscreen(SIZE).unwrap().context());
-    let [auto, on, off] = ["auto", "on", "off"]
-        .map(|bloom| draw(&bodies(&[([0.0; 3], 0.2)]), &front(), &[("bloom", bloom), ("exposure", "1")]));
+fn automatic_bloom_is_on_unless_the_view_spares_it() {
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.upload(&bodies(&[([0.0; 3], 0.2)]), [0.0, 1.0]).unwrap();
+    let mut draw = |bloom: &str, is_sparing: bool| {
+        view.set_look(&look(&[("bloom", bloom), ("exposure", "1")])).unwrap();
+        view.spare(is_sparing);
+        offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
+    };
+    let (on, off) = (draw("on", false), draw("off", false));
     assert!(on != off);
-    assert!(auto == if is_software { off } else { on });
+    assert!(draw("auto", false) == on && draw("auto", true) == off && draw("on", true) == on);
 }
 
 /// Returns the frames of a body that moves from left to right.

@@ -306,6 +306,18 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
+fn output_that_nobody_reads_ends_the_program_without_a_message() {
+    let display = display();
+    let mut command = windows(&display, display.folder());
+    let mut child = command.arg("devices").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&stderr);
+    assert!(status.code() == Some(1) && stderr.is_empty(), "{status}: {stderr}");
+}
+
+#[test]
+#[ignore = "needs Wine: scripts/test --all runs it"]
 fn the_window_obeys_saves_and_continues() {
     let mut display = display().starting(&[WINE, PROGRAMS.join("gravitile.exe").to_str().unwrap()]);
     for (name, value) in wine_in(&PROGRAMS) {

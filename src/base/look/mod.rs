@@ -122,7 +122,8 @@ impl Theme {
 choice! {
     /// When to draw an expensive effect.
     pub enum EffectMode {
-        /// On if a GPU draws the picture; off if a CPU does, on which the effect is slow.
+        /// On if it is fast enough. Bloom: unless the window shows fewer than 30 pictures a second with it. Ambient occlusion:
+        /// if a GPU draws the picture.
         Auto = "auto",
         /// Always on.
         On = "on",

@@ -288,6 +288,20 @@ fn a_double_click_on_a_slider_resets_it() {
     assert_eq!(window.state().value("dt"), default);
 }
 
+/// Where frames take long, a click lasts long.
+#[test]
+fn a_button_that_is_held_for_two_seconds_is_clicked() {
+    let mut window = open_folded(MODES[0]);
+    let at = window.get_by_role_and_label(Role::Button, "naive").rect().center();
+    window.hover_at(at);
+    for pressed in [true, false] {
+        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+        window.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+        window.run_steps(100);
+    }
+    assert_eq!(window.state().config.variant.map(|variant| variant.name), Some("naive"));
+}
+
 #[test]
 fn half_of_a_logarithmic_slider_from_zero_is_for_small_numbers() {
     let mut window = open(MODES[0]);
