@@ -27,7 +27,7 @@ const HALO_SCALE: f64 = 2.0;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
 /// Strength of the initial spiral arms, from 0 to 1: half the ratio of the varying density to the mean density.
-const CONTRAST: f64 = 0.5;
+const CONTRAST: f64 = 0.65;
 /// Angle between the initial spiral arms and a circle, in radians.
 const PITCH: f64 = 0.4;
 /// Thickness of the galaxy's disc (one standard deviation), divided by the disc's scale radius.

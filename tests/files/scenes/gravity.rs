@@ -160,10 +160,10 @@ fn galaxies_with_halos_are_in_balance() {
         let rows = bodies.positions.iter().zip(&bodies.velocities);
         rows.filter(|(_, v)| (v[3] == 1.0) == is_disc).map(|(p, _)| p[3]).sum()
     };
-    assert!((mass(true) - 0.2).abs() < 1e-6 && (mass(false) - 0.8).abs() < 1e-6);
+    assert!((mass(true) - 0.15).abs() < 1e-6 && (mass(false) - 0.85).abs() < 1e-6);
     let dark: f64 =
         bodies.positions.iter().zip(&bodies.velocities).filter(|(_, v)| v[3] < 0.0).map(|(p, _)| p[3]).sum();
-    assert!((dark - 0.75).abs() < 1e-6, "{dark}");
+    assert!((dark - 0.8).abs() < 1e-6, "{dark}");
     // Each of two galaxies is in balance.
     let (bodies, values) = gravity("merger", 4096, &[]);
     let groups = [0..2048, 2048..4096].map(|half| {
