@@ -50,7 +50,16 @@ impl FrameClock {
     pub(super) fn new(refresh: Duration) -> Self {
         let now = Instant::now();
         let interval = refresh.as_secs_f64();
-        Self { refresh, last: now, due: now, interval, work: interval, last_work: interval, reported: 0.0, slow_for: 0.0 }
+        Self {
+            refresh,
+            last: now,
+            due: now,
+            interval,
+            work: interval,
+            last_work: interval,
+            reported: 0.0,
+            slow_for: 0.0,
+        }
     }
 
     /// Records the working time of a frame. Returns the new minimum time between frames if it has changed noticeably.

@@ -45,7 +45,8 @@ pub fn end_when_output_closes() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
-        if message.starts_with("failed printing to stdout") && CLOSED.iter().any(|end| message.ends_with(end)) {
+        if message.starts_with("failed printing to stdout") && CLOSED.iter().any(|end| message.ends_with(end))
+        {
             process::exit(1);
         }
         report(panic);
