@@ -291,12 +291,12 @@ fn a_double_click_on_a_slider_resets_it() {
 /// Where frames take long, a click lasts long.
 #[test]
 fn a_button_that_is_held_for_two_seconds_is_clicked() {
-    let mut window = open_folded(MODES[0]);
-    let at = window.get_by_role_and_label(Role::Button, "naive").rect().center();
-    window.hover_at(at);
+    let mut window = open(MODES[0]);
+    let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "variant naive").unwrap().clone();
+    window.hover_at(rect.center());
     for pressed in [true, false] {
-        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
-        window.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
+        let (pos, button) = (rect.center(), egui::PointerButton::Primary);
+        window.event(egui::Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE });
         window.run_steps(100);
     }
     assert_eq!(window.state().config.variant.map(|variant| variant.name), Some("naive"));

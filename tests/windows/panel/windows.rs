@@ -400,9 +400,14 @@ fn number(window: &Window, key: &str) -> f32 {
     window.state().config.mode.values().float(key).unwrap()
 }
 
+fn set_number(window: &mut Window, key: &str, value: &str) {
+    gravitile::base::params::set(window.state_mut().config.mode.as_mut(), key, value).unwrap();
+}
+
 #[test]
 fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
     let mut window = open_folded(MODES[0]);
+    set_number(&mut window, "dt", "0.004");
     let set = |window: &mut Window, drift, kinetic| {
         let stats = &mut window.state_mut().stats;
         let readings = Vec::new();
@@ -425,7 +430,7 @@ fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
     assert!(window.query_by_label_contains("Energy drift").is_none(), "the user has acted");
     assert!(!set(&mut window, -0.45, 1.0) && set(&mut window, -0.6, 1.0), "only more drift warns again");
     // At the end of the range, the warning has no button.
-    gravitile::base::params::set(window.state_mut().config.mode.as_mut(), "dt", "0.00001").unwrap();
+    set_number(&mut window, "dt", "0.00001");
     window.run();
     assert!(set(&mut window, 0.4, 1.0) && window.query_by_label("Energy drift 40 %").is_some());
     assert!(window.query_by_role_and_label(Role::Button, "Lower Time step").is_none());
@@ -434,6 +439,7 @@ fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
 #[test]
 fn bodies_that_left_the_numbers_are_mended_by_a_restart() {
     let mut window = open_folded(MODES[0]);
+    set_number(&mut window, "dt", "0.004");
     window.state_mut().stats.nonfinite = 2;
     window.run();
     click(&mut window, Role::Button, "Lower Time step and restart");
@@ -450,7 +456,7 @@ fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
         assert!(window.query_by_label_contains("smooths away").is_none(), "{}", scene.name);
     }
     window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
-    gravitile::base::params::set(window.state_mut().config.mode.as_mut(), "eps", "0.05").unwrap();
+    set_number(&mut window, "eps", "0.05");
     window.run();
     // The Moon is 0.0026 from the Earth.
     let told = "Softening 0.05 smooths away the closest orbits: lower Softening to 0.00005.";
