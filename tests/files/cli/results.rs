@@ -595,7 +595,9 @@ fn bench_draws_rooflines() {
         // Pairs of a step, or cells.
         assert!((1.0..=1.01 * 256.0 * 256.0).contains(&units), "{row}");
         assert!((value("operations_per_byte") * bytes / operations - 1.0).abs() < 1e-9);
-        assert_eq!(value(&peaks[0]), number(&report["roofline"][&peaks[0]]));
+        // The JSON reader may differ from the CSV reader in the last digit.
+        let peak = number(&report["roofline"][&peaks[0]]);
+        assert!((value(&peaks[0]) / peak - 1.0).abs() < 1e-12, "{row}");
     }
     // A chart for each of the three modes.
     stdout(folder.path(), &format!("{bench} --roofline x.png"));
