@@ -1,7 +1,7 @@
 //! Exchanges of data between devices, through staging memory on the host, which is pinned if possible.
 //!
 //! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Queues are in order, so
-//! kernels queued later run after the writes.
+//! kernels queued later run after the writes. Kernels queued between the reads and the writes run while data travel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -130,12 +130,15 @@ pub struct Staging {
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
+    /// The devices that the exchange under way waits for, as indices of `devices`, and an event after the reads of each.
+    reads: Vec<(usize, core::Event)>,
 }
 
 impl Staging {
     /// Creates empty staging memory for exchanges among `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
-        Self { owners: None, first: 0, areas: [Memory::default(), Memory::default()], turn: 0, devices }
+        let areas = [Memory::default(), Memory::default()];
+        Self { owners: None, first: 0, areas, turn: 0, devices, reads: Vec::new() }
     }
 
     /// Creates empty staging memory for exchanges among the devices of several ranks. `owners` has the rank of each
@@ -154,28 +157,32 @@ impl Staging {
 
     /// Runs an exchange: queues all reads, waits for them to end, and queues all writes.
     ///
+    /// # Errors
+    /// See [`Staging::finish`].
+    ///
+    /// # Panics
+    /// See [`Staging::finish`].
+    pub fn run(&mut self, exchange: &Exchange) -> Result<()> {
+        self.begin(exchange)?;
+        self.finish(exchange)
+    }
+
+    /// Begins an exchange: queues all reads. The caller can then queue kernels that leave the rows of the exchange alone.
+    /// An exchange that has begun can be abandoned.
+    ///
     /// A device in exchange n that is not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
     ///
     /// # Errors
-    /// After the failure of a device, the contents of the written rows are unknown.
-    ///
-    /// # Panics
-    /// Panics if a write has more rows than the read of its slot, and so exceeds the staging memory.
-    pub fn run(&mut self, exchange: &Exchange) -> Result<()> {
-        const DOING: &str = "exchanging data between devices";
+    /// Returns an error if a device fails.
+    pub fn begin(&mut self, exchange: &Exchange) -> Result<()> {
         self.turn ^= 1;
+        self.reads.clear();
         if self.areas[self.turn].len() < exchange.len {
             self.release_area();
             let Some(first) = self.devices.first() else { return Ok(()) };
             self.areas[self.turn] = pinned::memory(first, exchange.len);
         }
-        let len = self.areas[self.turn].len();
-        let area = self.areas[self.turn].as_mut_ptr();
-        let host = |copy: &Transfer| {
-            assert!(copy.host + copy.len() <= len, "a transfer exceeds the staging memory");
-            // SAFETY: the offset is within the area, by the assertion above.
-            unsafe { area.add(copy.host) }
-        };
+        let host = self.host();
         for read in exchange.reads.iter().filter(|read| read.len() > 0) {
             let Some(device) = self.local(read.device) else { continue };
             // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
@@ -183,20 +190,47 @@ impl Staging {
             unsafe { transfer(device, read, host(read), Call::Read) }?;
         }
         let takes_part = exchange.participates.iter().skip(self.first);
-        let participants = self.devices.iter().zip(takes_part).filter(|(_, takes_part)| **takes_part);
-        let ends =
-            participants.map(|(device, _)| Ok((device, device.submit()?))).collect::<Result<Vec<_>>>()?;
+        let participants =
+            self.devices.iter().enumerate().zip(takes_part).filter(|(_, takes_part)| **takes_part);
+        self.reads =
+            participants.map(|((place, device), _)| Ok((place, device.submit()?))).collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// Finishes an exchange that [`Staging::begin`] has begun: waits for all reads to end, and queues all writes.
+    ///
+    /// # Errors
+    /// After the failure of a device, the contents of the written rows are unknown.
+    ///
+    /// # Panics
+    /// Panics if a write has more rows than the read of its slot, and so exceeds the staging memory.
+    pub fn finish(&mut self, exchange: &Exchange) -> Result<()> {
+        const DOING: &str = "exchanging data between devices";
+        let reads = mem::take(&mut self.reads);
+        let ends = reads.iter().map(|(place, end)| (&self.devices[*place], end));
         // Begins all waits before the first wait blocks. All waits end before an error is returned.
-        let waits: Vec<_> = ends.into_iter().map(|(device, end)| (device, device.start_wait(&end))).collect();
+        let waits: Vec<_> = ends.map(|(device, end)| (device, device.start_wait(end))).collect();
         let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
-        self.swap(exchange, host)?;
+        let host = self.host();
+        self.swap(exchange, &host)?;
         for write in exchange.writes.iter().filter(|write| write.len() > 0) {
             let Some(device) = self.local(write.device) else { continue };
             // SAFETY: the area outlives the copy, and the next exchange uses the other area.
             unsafe { transfer(device, write, host(write), Call::Write) }?;
         }
         Ok(())
+    }
+
+    /// Returns a function that finds the place of a copy in the current area of staging memory.
+    fn host(&mut self) -> impl Fn(&Transfer) -> *mut u8 + use<> {
+        let area = &mut self.areas[self.turn];
+        let (len, start) = (area.len(), area.as_mut_ptr());
+        move |copy| {
+            assert!(copy.host + copy.len() <= len, "a transfer exceeds the staging memory");
+            // SAFETY: the offset is within the area, by the assertion above.
+            unsafe { start.add(copy.host) }
+        }
     }
 
     /// Sends what this rank has read to the ranks that write it, and receives what they read for this rank. All ranks

@@ -100,7 +100,7 @@ fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
 #[derive(Clone, Copy)]
 enum Which {
     All,
-    /// One variant for each way to share the work.
+    /// One variant for each way to share the work, and the last variant.
     Few,
 }
 
@@ -110,7 +110,10 @@ impl Which {
         let is_first = |nth: usize| !all[..nth].iter().any(|other| other.together == all[nth].together);
         match self {
             Self::All => all,
-            Self::Few => (0..all.len()).filter(|&nth| is_first(nth)).map(|nth| all[nth]).collect(),
+            Self::Few => (0..all.len())
+                .filter(|&nth| is_first(nth) || nth + 1 == all.len())
+                .map(|nth| all[nth])
+                .collect(),
         }
     }
 }

@@ -95,19 +95,34 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
+    /// Returns the work-items of a stage that compute rows which no neighbour needs, or `None` if [`Traffic::Edges`] do
+    /// not follow the stage, or if the neighbours need all rows.
+    fn inner(&self, _stage: usize, _assignment: &Assignment) -> Option<Range<usize>> {
+        None
+    }
+
     /// Queues work-items from the start of `range` without waiting. Returns the first that is not queued yet.
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
     /// Completes a pass over all bodies or grid cells, for example by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins this device's part of the current stage, as given by `assignment`.
-    fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
+    /// Begins this device's part of the current stage, as given by `assignment`. With `edges_first`, also queues the
+    /// work-items that do not belong to [`SharedSimulation::inner`].
+    fn begin_stage(&mut self, assignment: &Assignment, edges_first: bool) -> Result<()> {
         let stage = self.cursor().stage;
         if stage == 0 {
             self.lane().device().begin_pass();
         }
-        let items = self.begin(stage, assignment)?;
+        let mut items = self.begin(stage, assignment)?;
+        if let Some(inner) = self.inner(stage, assignment).filter(|_| edges_first) {
+            for mut edge in [items.start..inner.start, inner.end..items.end] {
+                while !edge.is_empty() {
+                    edge.start = self.slice(stage, assignment, edge.clone())?;
+                }
+            }
+            items = inner;
+        }
         *self.cursor() = Cursor { stage, begun: true, assignment: assignment.clone(), items };
         Ok(())
     }
@@ -142,7 +157,7 @@ pub(crate) trait SharedSimulation: Simulation {
                 if self.cursor().stage == 0 {
                     self.decide()?;
                 }
-                self.begin_stage(&whole)?;
+                self.begin_stage(&whole, false)?;
             }
             if self.feed()? {
                 self.end_stage()?;

@@ -50,6 +50,8 @@ pub(super) struct Fleet<P: SharedSimulation> {
     pub(super) count: usize,
     pub(super) plan: Plan,
     pub(super) staging: Staging,
+    /// Whether the exchange after the current stage has already begun.
+    exchanges_early: bool,
     speeds: Speeds,
     search: Search,
     /// Trials of slow devices, such as a CPU beside GPUs, which are timed before they may share the work.
@@ -146,6 +148,7 @@ impl<P: SharedSimulation> Fleet<P> {
         }
         Ok(Self {
             staging,
+            exchanges_early: false,
             link,
             first,
             count,
@@ -222,20 +225,25 @@ impl<P: SharedSimulation> Fleet<P> {
         }
     }
 
-    /// Begins the current stage on each participating device of this process.
+    /// Begins the current stage on each participating device of this process. If the neighbours need only the edges of
+    /// the devices' rows, computes the edges first, and begins to exchange them.
     fn begin_stage(&mut self) -> Result<()> {
         let of = self.participants.clone().into_iter().zip(self.assignments.clone());
-        for (device, assignment) in of {
-            if let Some(place) = self.place(device) {
-                self.parts[place].begin_stage(&assignment)?;
-            }
+        let here: Vec<_> =
+            of.filter_map(|(device, assignment)| Some((self.place(device)?, assignment))).collect();
+        let stage = self.lead().cursor().stage;
+        let has_inner =
+            |(place, assignment): &(usize, Assignment)| self.parts[*place].inner(stage, assignment).is_some();
+        self.exchanges_early = !here.is_empty() && here.iter().all(has_inner);
+        for (place, assignment) in &here {
+            self.parts[*place].begin_stage(assignment, self.exchanges_early)?;
         }
-        Ok(())
+        if self.exchanges_early { self.exchange(stage, Staging::begin) } else { Ok(()) }
     }
 
     /// Exchanges data after a stage, and moves on to the next stage.
     fn end_stage(&mut self, stage: usize) -> Result<()> {
-        self.exchange(stage)?;
+        self.exchange(stage, if self.exchanges_early { Staging::finish } else { Staging::run })?;
         self.each(P::end_stage)
     }
 

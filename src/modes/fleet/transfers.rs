@@ -7,7 +7,7 @@ use super::orders::Order;
 use super::shared::{Plan, SharedSimulation, Traffic};
 use super::simulation::Fleet;
 use crate::base::Result;
-use crate::compute::Exchange;
+use crate::compute::{Exchange, Staging};
 
 impl<P: SharedSimulation> Fleet<P> {
     /// Sends each device of `participants` the data that its new assignment needs and that it lacks.
@@ -71,8 +71,13 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(self.lead())
     }
 
-    /// Exchanges data between the participating devices after a stage of a pass.
-    pub(super) fn exchange(&mut self, stage: usize) -> Result<()> {
+    /// Exchanges the data that the participating devices need after a stage of a pass. `act` begins, finishes or runs the
+    /// exchange.
+    pub(super) fn exchange(
+        &mut self,
+        stage: usize,
+        act: fn(&mut Staging, &Exchange) -> Result<()>,
+    ) -> Result<()> {
         let Self { parts, participants, assignments, staging, plan, first, count: devices, .. } = self;
         let part = |device: usize| stand_in(parts, *first, device);
         let mut exchange = Exchange::new(*devices, participants);
@@ -126,7 +131,7 @@ impl<P: SharedSimulation> Fleet<P> {
                 }
             }
         }
-        staging.run(&exchange)
+        act(staging, &exchange)
     }
 }
 

@@ -57,7 +57,7 @@ impl Trials {
             let assignment = Assignment { work: 0..sliver, own, nth: 1, of: 2 };
             // Times all kernels up to the first exchange; otherwise the device would seem faster than it is.
             loop {
-                part.begin_stage(&assignment)?;
+                part.begin_stage(&assignment, false)?;
                 while !part.feed()? {
                     part.lane().submit()?;
                 }

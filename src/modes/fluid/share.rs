@@ -1,5 +1,5 @@
-//! Divides a fluid among devices. Each device advances a band of rows and receives its neighbours' edge rows after each
-//! launch. The tracers stay on the first device, which gathers the whole flow field before it moves them.
+//! Divides a fluid among devices. Each device advances a band of rows, and receives its neighbours' edge rows after each
+//! launch. It computes its own edge rows first, so that they travel while it computes the others. The tracers stay on the first device, which gathers the whole flow field before it moves them.
 
 use std::ops::Range;
 
@@ -88,6 +88,14 @@ impl SharedSimulation for FluidSimulation {
             Some(_) => {}
         }
         Ok(0..0)
+    }
+
+    fn inner(&self, stage: usize, Assignment { own, .. }: &Assignment) -> Option<Range<usize>> {
+        let [_, rows] = cells_of_group(&self.recipe);
+        let start = (own.start + self.share.edge).next_multiple_of(rows);
+        let end = own.end.saturating_sub(self.share.edge) / rows * rows;
+        let is_last = stage + 1 == self.kernels.len();
+        (is_last && start < end).then(|| self.items(start)..self.items(end))
     }
 
     fn slice(&mut self, kernel: usize, _: &Assignment, range: Range<usize>) -> Result<usize> {
