@@ -6,11 +6,12 @@ use super::shares::Speeds;
 
 /// Name of the environment variable that controls the search for the best devices. `always` selects all devices.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts of steps that a search first runs on all devices, to measure the speed of each.
-const WARM: u32 = 4;
 /// Number of bursts of steps measured for each number of devices. Only the fastest burst counts, because the shares of
 /// the work still change during the first.
 const TRIES: u32 = 3;
+/// Number of bursts of steps that a search first runs on all devices, to measure the speed of each. The time of the first
+/// does not count.
+const WARM: u32 = TRIES + 1;
 /// Multiple of the shortest measured step time. Numbers of devices with a longer predicted step time are not tried.
 const HOPELESS: f64 = 1.25;
 /// More devices are used only if the step time falls below this fraction of the step time with fewer devices.
@@ -62,15 +63,19 @@ impl Search {
     /// Records that the devices in use took `seconds` for all work. Returns the devices to use next, or `None` to keep
     /// the current ones.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, plan: &Plan) -> Option<Vec<usize>> {
+        let all = self.participants.len();
         match &mut self.phase {
             Phase::Settled => None,
             Phase::Warm(bursts) => {
                 *bursts += 1;
-                if *bursts < WARM {
+                let bursts = *bursts;
+                if bursts > 1 {
+                    self.see(all, seconds);
+                }
+                if bursts < WARM {
                     return None;
                 }
                 let order = speeds.order(&self.participants);
-                self.seen = vec![(order.len(), seconds)];
                 let mut left = speeds.counts_to_try(&order);
                 left.pop();
                 self.phase = Phase::Try { order, left, tries: 0 };
@@ -79,17 +84,22 @@ impl Search {
             Phase::Try { left, tries, .. } => {
                 let &count = left.last()?;
                 *tries += 1;
-                match self.seen.iter_mut().find(|(seen, _)| *seen == count) {
-                    Some((_, best)) => *best = best.min(seconds),
-                    None => self.seen.push((count, seconds)),
+                let is_tried = *tries == TRIES;
+                if is_tried {
+                    left.pop();
+                    *tries = 0;
                 }
-                if *tries < TRIES {
-                    return None;
-                }
-                left.pop();
-                *tries = 0;
-                self.next(speeds, plan)
+                self.see(count, seconds);
+                is_tried.then(|| self.next(speeds, plan)).flatten()
             }
+        }
+    }
+
+    /// Records the time of a pass over all work with `count` devices.
+    fn see(&mut self, count: usize, seconds: f64) {
+        match self.seen.iter_mut().find(|(seen, _)| *seen == count) {
+            Some((_, best)) => *best = best.min(seconds),
+            None => self.seen.push((count, seconds)),
         }
     }
 
@@ -151,6 +161,19 @@ mod tests {
             let costs = if participants.len() > 1 { exchange } else { 0.0 };
             UNITS as f64 / known.together(participants) + costs
         })
+    }
+
+    #[test]
+    fn one_slow_burst_does_not_exclude_a_device() {
+        let known = Speeds::guess(vec![1e6; 2]);
+        for slow in 0..WARM {
+            let burst = std::cell::Cell::new(0);
+            let chosen = chosen(&known, 2, false, |participants| {
+                let delay = if burst.replace(burst.get() + 1) == slow { 3.0 } else { 0.0 };
+                UNITS as f64 / known.together(participants) + delay
+            });
+            assert_eq!(chosen, 2, "burst {slow} was slow");
+        }
     }
 
     #[test]
