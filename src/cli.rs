@@ -209,7 +209,8 @@ pub(crate) struct Run {
     /// Write a snapshot after the last step; --resume continues from it
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Record when each kernel runs, except in the first step, and write a trace that Perfetto and chrome://tracing open
+    /// Record when each kernel runs in the second half of the steps, and write a trace that Perfetto and
+    /// chrome://tracing open
     #[arg(long, value_name = "FILE.json")]
     pub(crate) profile: Option<PathBuf>,
     /// Print the results as JSON

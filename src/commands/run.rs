@@ -98,10 +98,10 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     if series.len() as u64 != engine.clock().0 {
         series.clear();
     }
-    let (mut report, new) = report(&mut engine, steps, trace.is_some())?;
+    let (mut report, new, recorded) = report(&mut engine, steps, trace.is_some())?;
     series.extend(new);
     if let Some(trace) = trace {
-        report.profiles = profile(&engine, &report, trace)?;
+        report.profiles = profile(&engine, &report, recorded, trace)?;
     }
     if let Some((path, save)) = save {
         let mut snapshot = engine.snapshot()?;
@@ -156,18 +156,34 @@ impl Outputs {
     }
 }
 
-/// Runs `steps` steps, and records the kernels that all but the first one run if `is_recorded` is true. Returns the
-/// report and the values that the mode recorded, one per step.
-fn report(engine: &mut Engine, steps: u32, is_recorded: bool) -> Result<(Report, Vec<f64>)> {
+/// Steps of a run with `--profile`.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    /// Number of steps that are recorded.
+    steps: u32,
+    /// Mean time of a step on the device without recording, in seconds, or 0 if it was not measured.
+    step_seconds: f64,
+}
+
+/// Runs `steps` steps. If `records` is true, records the kernels of the second half of all steps but the first. Returns
+/// the report, the values that the mode recorded, one per step, and what was recorded.
+fn report(engine: &mut Engine, steps: u32, records: bool) -> Result<(Report, Vec<f64>, Recorded)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());
-    // The first step is not recorded, because some drivers compile a kernel when it runs for the first time.
-    let unrecorded = u32::from(is_recorded && steps > 1);
-    let mut series = run_with_progress(engine, unrecorded)?;
-    if is_recorded {
+    let mut series = Vec::new();
+    let mut recorded = Recorded { steps, step_seconds: 0.0 };
+    if records {
+        // The first step is not measured, because some drivers compile a kernel when it runs for the first time.
+        let first = u32::from(steps > 1);
+        series.extend(run_with_progress(engine, first)?);
+        engine.take_seconds();
+        let others = (steps - first) / 2;
+        series.extend(run_with_progress(engine, others)?);
+        recorded.step_seconds = engine.take_seconds() / f64::from(others.max(1));
+        recorded.steps = steps - first - others;
         engine.begin_recording(MOST_LAUNCHES);
     }
-    series.extend(run_with_progress(engine, steps - unrecorded)?);
+    series.extend(run_with_progress(engine, recorded.steps)?);
     engine.end_recording();
     let seconds = clock.elapsed().as_secs_f64();
     let (end, _) = engine.diagnostics()?;
@@ -205,25 +221,27 @@ fn report(engine: &mut Engine, steps: u32, is_recorded: bool) -> Result<(Report,
         readings: end.readings,
         profiles: Vec::new(),
     };
-    Ok((report, series))
+    Ok((report, series, recorded))
 }
 
 /// Writes the recorded launches to the file `trace`, and returns the profile of each device.
-fn profile(engine: &Engine, report: &Report, trace: OutputFile) -> Result<Vec<Profile>> {
+fn profile(engine: &Engine, report: &Report, recorded: Recorded, trace: OutputFile) -> Result<Vec<Profile>> {
     let names = engine.devices().iter().map(|device| device.info.label());
     let recordings: Vec<(String, Recording)> = names.zip(engine.take_recordings()?).collect();
     if recordings.iter().any(|(_, recording)| recording.is_cut) {
         eprintln!("note: the trace ends after {MOST_LAUNCHES} kernel launches");
     }
-    let Report { mode, start, variant, bodies, steps, .. } = report;
-    let steps = steps.saturating_sub(1).max(1);
+    let Report { mode, start, variant, bodies, .. } = report;
     let title = format!(
         "{mode} · {start} · {bodies} {} · variant {variant}",
         engine.config().mode.info().work.things
     );
     report::save(trace, |file| trace::write(&title, &recordings, file))?;
-    let profiles = recordings.iter().filter_map(|(name, recording)| Profile::new(name, recording, steps));
-    Ok(profiles.collect())
+    // The time of a step on several devices together says nothing about the part of each.
+    let step_seconds = if recordings.len() == 1 { recorded.step_seconds } else { 0.0 };
+    let profiles =
+        recordings.iter().filter_map(|(name, recording)| Profile::new(name, recording, recorded.steps));
+    Ok(profiles.map(|profile| profile.corrected(step_seconds)).collect())
 }
 
 /// Prints the time of each kernel in a step, the longest first.
@@ -243,6 +261,12 @@ fn print_profile(profile: &Profile) {
     let idle = profile.idle_seconds();
     let micros = idle * 1e6;
     println!("{:<18} {:>9} {micros:>9.1} {:>4.0} %", "no kernel", "", percent(idle));
+    if profile.overhead_seconds > 0.0 {
+        let micros = profile.overhead_seconds * 1e6;
+        println!(
+            "recording makes each launch {micros:.1} µs longer; the table leaves this out, the trace shows it"
+        );
+    }
 }
 
 fn print(report: &Report, engine: &Engine) {

@@ -2,6 +2,9 @@
 
 use crate::compute::{Launch, Recording};
 
+/// Longest time, in seconds, by which recording can plausibly lengthen a launch. NVIDIA's driver needs up to 3 µs.
+const MOST_OVERHEAD: f64 = 10e-6;
+
 /// How the time that a device spends on a step divides among the kernels.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Profile {
@@ -12,6 +15,8 @@ pub struct Profile {
     pub steps: f64,
     /// Time from the start of the first kernel to the end of the last one, per step, in seconds.
     pub step_seconds: f64,
+    /// Time, in seconds, that has been subtracted from each launch, because recording makes launches longer.
+    pub overhead_seconds: f64,
     /// The kernels, in the order in which a step first runs them.
     pub kernels: Vec<KernelTime>,
 }
@@ -62,12 +67,32 @@ impl Profile {
             sum.items += launch.items as f64 / steps;
         }
         let step_seconds = (last.end - first.start) as f64 * 1e-9 / steps;
-        Some(Self { device: device.to_owned(), steps, step_seconds, kernels })
+        Some(Self { device: device.to_owned(), steps, step_seconds, overhead_seconds: 0.0, kernels })
+    }
+
+    /// Corrects the times for the time that recording adds, given that a step that is not recorded takes `step_seconds`.
+    /// If the kernels do not fit into this time, subtracts the same time from every launch.
+    pub fn corrected(mut self, step_seconds: f64) -> Self {
+        let launches: f64 = self.kernels.iter().map(|kernel| kernel.calls).sum();
+        let excess = (self.kernel_seconds() - step_seconds).max(0.0) / launches;
+        if step_seconds <= 0.0 || step_seconds > self.step_seconds || excess > MOST_OVERHEAD {
+            return self;
+        }
+        for kernel in &mut self.kernels {
+            kernel.seconds = (kernel.seconds - excess * kernel.calls).max(0.0);
+        }
+        (self.step_seconds, self.overhead_seconds) = (step_seconds.max(self.kernel_seconds()), excess);
+        self
+    }
+
+    /// Returns the time per step, in seconds, in which the device runs kernels.
+    fn kernel_seconds(&self) -> f64 {
+        self.kernels.iter().map(|kernel| kernel.seconds).sum()
     }
 
     /// Returns the time per step, in seconds, in which the device runs no kernel, because it waits for launches.
     pub fn idle_seconds(&self) -> f64 {
-        (self.step_seconds - self.kernels.iter().map(|kernel| kernel.seconds).sum::<f64>()).max(0.0)
+        (self.step_seconds - self.kernel_seconds()).max(0.0)
     }
 }
 
@@ -97,6 +122,34 @@ mod tests {
         );
         assert!((profile.step_seconds - 1000e-9).abs() < 1e-15);
         assert!((profile.idle_seconds() - 50e-9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_time_that_recording_adds_is_subtracted_from_every_launch() {
+        let launches = vec![
+            launch("sort", 0, [0, 3000]),
+            launch("sort", 0, [4000, 7000]),
+            launch("walk", 0, [8000, 17_000]),
+        ];
+        let recording = Recording { launches, passes: 1, is_cut: false };
+        let recorded = Profile::new("GPU", &recording, 1).unwrap();
+        let nanoseconds = |profile: &Profile| -> Vec<i64> {
+            let kernels = profile.kernels.iter().map(|kernel| kernel.seconds);
+            let all = kernels.chain([profile.idle_seconds(), profile.overhead_seconds]);
+            all.map(|seconds| (seconds * 1e9).round() as i64).collect()
+        };
+        // The kernels take 15 µs. In a step of 9 µs, each of the three launches is 2 µs shorter.
+        assert_eq!(nanoseconds(&recorded.clone().corrected(9e-6)), [2000, 7000, 0, 2000]);
+        // In a step of 16 µs, the kernels fit as they are.
+        assert_eq!(nanoseconds(&recorded.clone().corrected(16e-6)), [6000, 9000, 1000, 0]);
+        // Recording does not shorten a step, and does not lengthen a launch by milliseconds; 0 stands for an unknown time.
+        for implausible in [18e-6, 0.0] {
+            assert_eq!(recorded.clone().corrected(implausible), recorded);
+        }
+        let recording =
+            Recording { launches: vec![launch("walk", 0, [0, 1_000_000])], passes: 1, is_cut: false };
+        let long = Profile::new("GPU", &recording, 1).unwrap();
+        assert_eq!(long.clone().corrected(0.5e-3), long);
     }
 
     #[test]

@@ -51,12 +51,13 @@ impl Profiler {
         }
     }
 
-    /// Reads the recording of a burst that the devices have completed, if there is one.
-    pub(super) fn read(&mut self, engine: &Engine) {
+    /// Reads the recording of a burst that the devices have completed, if there is one. `step_seconds` is the mean time of
+    /// a step on the device, measured without recording, or 0 if it is unknown.
+    pub(super) fn read(&mut self, engine: &Engine, step_seconds: f64) {
         let Some((steps, true)) = self.recording else { return };
         self.recording = None;
         self.next = Instant::now() + EVERY;
-        match profiles(engine, steps) {
+        match profiles(engine, steps, step_seconds) {
             Ok(profiles) => self.profiles = profiles,
             Err(error) => {
                 tracing::warn!("cannot measure the time of each kernel: {error}");
@@ -73,10 +74,12 @@ impl Profiler {
     }
 }
 
-fn profiles(engine: &Engine, steps: u32) -> Result<Arc<[Profile]>> {
+fn profiles(engine: &Engine, steps: u32, step_seconds: f64) -> Result<Arc<[Profile]>> {
     let recordings = engine.take_recordings()?;
+    // The time of a step on several devices together says nothing about the part of each.
+    let step_seconds = if recordings.len() == 1 { step_seconds } else { 0.0 };
     let of = |(device, recording): (&crate::compute::Device, _)| {
-        Profile::new(&device.info.name, &recording, steps)
+        Some(Profile::new(&device.info.name, &recording, steps)?.corrected(step_seconds))
     };
     Ok(engine.devices().iter().zip(recordings).filter_map(of).collect())
 }
@@ -106,14 +109,14 @@ mod tests {
     fn a_burst_is_recorded_only_while_switched_on() {
         let (mut engine, mut profiler) = (engine(), Profiler::new());
         burst(&mut profiler, &mut engine, 3);
-        profiler.read(&engine);
+        profiler.read(&engine, 0.0);
         assert!(profiler.profiles.is_empty() && engine.take_recordings().unwrap()[0].launches.is_empty());
 
         profiler.switch(true);
         burst(&mut profiler, &mut engine, 3);
         // Launches after the burst do not count.
         engine.run(5, |_| ()).unwrap();
-        profiler.read(&engine);
+        profiler.read(&engine, 0.0);
         let profile = profiler.profiles[0].clone();
         assert_eq!(profile.steps, 3.0);
         let force = profile.kernels.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap();
@@ -122,7 +125,7 @@ mod tests {
 
         // The next recording waits for its time.
         burst(&mut profiler, &mut engine, 3);
-        profiler.read(&engine);
+        profiler.read(&engine, 0.0);
         assert_eq!(profiler.profiles[0], profile);
         profiler.forget(&engine);
         assert!(profiler.profiles.is_empty());
@@ -130,7 +133,7 @@ mod tests {
         profiler.begin_burst(&engine, 3);
         profiler.forget(&engine);
         engine.run(1, |_| ()).unwrap();
-        profiler.read(&engine);
+        profiler.read(&engine, 0.0);
         assert!(profiler.profiles.is_empty());
     }
 }

@@ -68,7 +68,8 @@ impl Worker {
                 return Ok(());
             }
         };
-        self.measurements.profiler.read(&self.engine);
+        let step_seconds = self.measurements.rates.rates().step_seconds;
+        self.measurements.profiler.read(&self.engine, step_seconds);
         if probes {
             // The probe runs before the window wakes, because drawing takes cores from a CPU device.
             self.measurements.peaks.turn(info);

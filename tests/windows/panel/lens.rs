@@ -26,7 +26,13 @@ fn the_lens_tells_the_time_of_each_kernel() {
     assert!(window.query_by_label(hint).is_some());
 
     let kernels = vec![kernel("sort_things", 3.0, 150e-6), kernel("walk_far", 1.0, 1.05e-3)];
-    let profile = Profile { device: "A device".to_owned(), steps: 4.0, step_seconds: 1.5e-3, kernels };
+    let profile = Profile {
+        device: "A device".to_owned(),
+        steps: 4.0,
+        step_seconds: 1.5e-3,
+        overhead_seconds: 0.0,
+        kernels,
+    };
     window.state_mut().stats.profiles = [profile].into();
     window.run_steps(3);
     let shown =
