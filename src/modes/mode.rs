@@ -309,6 +309,9 @@ pub trait Mode: Params + Any + Send + Sync {
         false
     }
 
+    /// Chooses colours that the palette has an effect on, if it has none on the current ones.
+    fn use_palette(&mut self) {}
+
     /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
     fn allows(&self, variant: &Variant) -> bool {
         variant.normal_error.is_none_or(|error| error <= UNNOTICED)

@@ -56,6 +56,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         (Ok(()), false) => (OF_TREES, NO_TREE),
         (Ok(()), true) => (&[][..], ""),
     };
+    let palette = look.palette;
     look.visit(&mut Fields {
         ui,
         out,
@@ -64,6 +65,10 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         note: None,
         shows: |info| !info.advanced,
     });
+    if look.palette != palette && look.palette != default.palette {
+        // Some colours, such as those of stars, do not come from the palette.
+        config.mode.use_palette();
+    }
     let help = "Glow, stars, grid, tree cells and camera motion; theme and text size of the window";
     more(ui, out, ("more picture", "More picture settings", help), look, |ui, out, look| {
         let limit = stats.cells.and_then(|counts| limit(look, &counts));

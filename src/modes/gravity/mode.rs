@@ -88,6 +88,12 @@ impl Mode for Gravity {
         self.colour == Colour::Own
     }
 
+    fn use_palette(&mut self) {
+        if matches!(self.colour, Colour::Own | Colour::Stars) {
+            self.colour = Colour::Speed;
+        }
+    }
+
     fn shows_errors(&self) -> bool {
         self.colour == Colour::Error
     }

@@ -3,7 +3,7 @@
 use super::*;
 use gravitile::base::cells::{CellCounts, WalkCounts};
 use gravitile::base::look::{Palette, Size, Theme};
-use gravitile::base::params::{Choice, ParamValues, Params};
+use gravitile::base::params::{self, Choice, ParamValues, Params};
 
 /// Opens a window with the appearance settings. The variant has a tree, so that all of them are enabled.
 fn unfolded() -> Window {
@@ -90,6 +90,7 @@ fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
 #[test]
 fn a_click_on_a_swatch_takes_its_palette_and_nothing_else() {
     let mut window = unfolded();
+    set_colour(&mut window, "mass");
     click(&mut window, Role::RadioButton, "Palette: ice");
     click(&mut window, Role::RadioButton, "Palette: viridis");
     click(&mut window, Role::Button, "Reset Palette");
@@ -100,6 +101,25 @@ fn a_click_on_a_swatch_takes_its_palette_and_nothing_else() {
         assert_eq!(window.state().look, Look { palette: *palette, ..of_scene(&window) });
     }
     assert_eq!(window.state().config, before);
+}
+
+fn set_colour(window: &mut Window, name: &str) {
+    params::set(window.state_mut().config.mode.as_mut(), "colour", name).unwrap();
+    window.run();
+}
+
+#[test]
+fn a_click_on_a_swatch_ends_colours_that_do_not_come_from_a_palette() {
+    let mut window = unfolded();
+    let colour = |window: &Window| window.state().config.mode.values().get("colour");
+    for (before, after) in [("stars", "speed"), ("own", "speed"), ("origin", "origin")] {
+        set_colour(&mut window, before);
+        click(&mut window, Role::RadioButton, "Palette: viridis");
+        assert_eq!(colour(&window), Some(ParamValue::Option(after)));
+        set_colour(&mut window, before);
+        click(&mut window, Role::Button, "Reset Palette");
+        assert_eq!(colour(&window), Some(ParamValue::Option(before)), "the scene's palette returns");
+    }
 }
 
 #[test]
