@@ -54,14 +54,26 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path.
+/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path. If the file holds neither
+/// `text` nor `running`, the text that runs, another program has changed it: then the old text is kept in a new file beside
+/// it, whose path is returned too.
 ///
 /// # Errors
-/// Returns an error if the file cannot be written.
-pub fn save(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+/// Returns an error if the file cannot be read or written.
+pub fn save(folder: &Path, name: &str, text: &str, running: &str) -> Result<(PathBuf, Option<PathBuf>)> {
     let path = place(folder).join(name);
+    let before = files::read_small(&path, MOST_BYTES, "a kernel")?;
+    let unknown = before.filter(|old| old != text.as_bytes() && old != running.as_bytes());
+    let mut kept = None;
+    if let Some(old) = unknown {
+        let place =
+            (1..).map(|nth| path.with_extension(format!("cl.old{nth}"))).find(|place| !place.exists());
+        let place = place.unwrap_or_default();
+        OutputFile::create(&place)?.save(|file| file.write_all(&old))?;
+        kept = Some(place);
+    }
     OutputFile::create(&path)?.save(|file| file.write_all(text.as_bytes()))?;
-    Ok(path)
+    Ok((path, kept))
 }
 
 /// Returns the folder that contains the kernel files: either `folder` itself or its subfolder [`FOLDER`].
