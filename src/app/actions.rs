@@ -96,7 +96,7 @@ impl Viewer {
                 Action::SaveSceneTo(path) => self.save_scene(&path),
                 Action::EditKernelsIn(folder) => self.edit_kernels(&folder),
                 Action::RunKernels(edits) => self.sim.send(Command::EditKernels(edits)),
-                Action::SaveKernel { file, text, running } => self.save_kernel(file, &text, &running),
+                Action::SaveKernel(file, text) => self.save_kernel(file, text),
                 Action::UseBuiltInKernels => self.use_built_in_kernels(),
                 Action::ToggleFullScreen => self.screen.window.toggle_full_screen(),
                 Action::Quit => return false,
@@ -380,15 +380,15 @@ impl Viewer {
     }
 
     /// Writes an edited kernel to the watched folder, from where it is read like a change by another program.
-    fn save_kernel(&mut self, file: &str, text: &str, running: &str) {
-        let Some(kernels) = &self.kernels else { return };
-        match kernel_lab::save(&kernels.watch.folder, file, text, running) {
-            Ok((path, None)) => self.ui.alerts.say(format!("Saved {}", path.display())),
-            Ok((path, Some(old))) => self.ui.alerts.say(format!(
-                "Saved {}. Another program had changed this file; its text is now in {}",
-                path.display(),
-                old.display()
-            )),
+    fn save_kernel(&mut self, file: &'static str, text: String) {
+        let Some(kernels) = &mut self.kernels else { return };
+        let last = kernels.saved.get(file).map(String::as_str);
+        match kernel_lab::save(&kernels.watch.folder, file, &text, last) {
+            Ok((path, kept)) => {
+                kernels.saved.insert(file, text);
+                let kept = kept.map(|old| format!(". Its text before is now in {}", old.display()));
+                self.ui.alerts.say(format!("Saved {}{}", path.display(), kept.unwrap_or_default()));
+            }
             Err(error) => self.ui.alerts.failed("Could not save the kernel", &error),
         }
     }

@@ -1,5 +1,6 @@
 //! Reads scenes and bodies from files and watches the kernel folder, on other threads so that the window never blocks.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, unbounded};
@@ -91,6 +92,8 @@ pub(super) struct KernelFolder {
     /// Receives the edited kernels whenever a file in the folder is saved.
     pub edits: Receiver<Result<KernelEdits>>,
     pub watch: Watch,
+    /// The text that the window saved last, by the file's name.
+    pub saved: BTreeMap<&'static str, String>,
 }
 
 impl KernelFolder {
@@ -102,7 +105,7 @@ impl KernelFolder {
             let _ = sender.send(edit);
             wake();
         })?;
-        Ok(Self { edits, watch })
+        Ok(Self { edits, watch, saved: BTreeMap::new() })
     }
 }
 

@@ -101,7 +101,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     let (mut report, new, recorded) = report(&mut engine, steps, trace.is_some())?;
     series.extend(new);
     if let Some(trace) = trace {
-        report.profiles = profile(&engine, &report, recorded, trace)?;
+        report.profiles = write_profile(&engine, &report, recorded, trace)?;
     }
     if let Some((path, save)) = save {
         let mut snapshot = engine.snapshot()?;
@@ -225,7 +225,12 @@ fn report(engine: &mut Engine, steps: u32, records: bool) -> Result<(Report, Vec
 }
 
 /// Writes the recorded launches to the file `trace`, and returns the profile of each device.
-fn profile(engine: &Engine, report: &Report, recorded: Recorded, trace: OutputFile) -> Result<Vec<Profile>> {
+fn write_profile(
+    engine: &Engine,
+    report: &Report,
+    recorded: Recorded,
+    trace: OutputFile,
+) -> Result<Vec<Profile>> {
     let names = engine.devices().iter().map(|device| device.info.label());
     let recordings: Vec<(String, Recording)> = names.zip(engine.take_recordings()?).collect();
     if recordings.iter().any(|(_, recording)| recording.is_cut) {
@@ -237,8 +242,7 @@ fn profile(engine: &Engine, report: &Report, recorded: Recorded, trace: OutputFi
         engine.config().mode.info().work.things
     );
     report::save(trace, |file| trace::write(&title, &recordings, file))?;
-    // The time of a step on several devices together says nothing about the part of each.
-    let step_seconds = if recordings.len() == 1 { recorded.step_seconds } else { 0.0 };
+    let step_seconds = Profile::reference(engine.devices(), recorded.step_seconds);
     let profiles =
         recordings.iter().filter_map(|(name, recording)| Profile::new(name, recording, recorded.steps));
     Ok(profiles.map(|profile| profile.corrected(step_seconds)).collect())
@@ -261,7 +265,7 @@ fn print_profile(profile: &Profile) {
     let idle = profile.idle_seconds();
     let micros = idle * 1e6;
     println!("{:<18} {:>9} {micros:>9.1} {:>4.0} %", "no kernel", "", percent(idle));
-    if profile.overhead_seconds > 0.0 {
+    if profile.overhead_seconds > 0.05e-6 {
         let micros = profile.overhead_seconds * 1e6;
         println!(
             "recording makes each launch {micros:.1} µs longer; the table leaves this out, the trace shows it"

@@ -130,15 +130,15 @@ pub struct Staging {
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
-    /// The devices that the exchange under way waits for, as indices of `devices`, and an event after the reads of each.
-    reads: Vec<(usize, core::Event)>,
+    /// What the exchange that has begun waits for, if one has: indices of `devices`, and an event after the reads of each.
+    begun: Option<Vec<(usize, core::Event)>>,
 }
 
 impl Staging {
     /// Creates empty staging memory for exchanges among `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
         let areas = [Memory::default(), Memory::default()];
-        Self { owners: None, first: 0, areas, turn: 0, devices, reads: Vec::new() }
+        Self { owners: None, first: 0, areas, turn: 0, devices, begun: None }
     }
 
     /// Creates empty staging memory for exchanges among the devices of several ranks. `owners` has the rank of each
@@ -167,16 +167,16 @@ impl Staging {
         self.finish(exchange)
     }
 
-    /// Begins an exchange: queues all reads. The caller can then queue kernels that leave the rows of the exchange alone.
-    /// An exchange that has begun can be abandoned.
+    /// Begins an exchange: queues all reads. The caller can then queue kernels that do not write the rows that the exchange
+    /// reads. If another exchange has begun but has not been finished, abandons it, and waits for its reads.
     ///
     /// A device in exchange n that is not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
     ///
     /// # Errors
     /// Returns an error if a device fails.
     pub fn begin(&mut self, exchange: &Exchange) -> Result<()> {
+        self.wait_for_reads()?;
         self.turn ^= 1;
-        self.reads.clear();
         if self.areas[self.turn].len() < exchange.len {
             self.release_area();
             let Some(first) = self.devices.first() else { return Ok(()) };
@@ -192,8 +192,8 @@ impl Staging {
         let takes_part = exchange.participates.iter().skip(self.first);
         let participants =
             self.devices.iter().enumerate().zip(takes_part).filter(|(_, takes_part)| **takes_part);
-        self.reads =
-            participants.map(|((place, device), _)| Ok((place, device.submit()?))).collect::<Result<_>>()?;
+        let reads = participants.map(|((place, device), _)| Ok((place, device.submit()?)));
+        self.begun = Some(reads.collect::<Result<_>>()?);
         Ok(())
     }
 
@@ -205,13 +205,7 @@ impl Staging {
     /// # Panics
     /// Panics if a write has more rows than the read of its slot, and so exceeds the staging memory.
     pub fn finish(&mut self, exchange: &Exchange) -> Result<()> {
-        const DOING: &str = "exchanging data between devices";
-        let reads = mem::take(&mut self.reads);
-        let ends = reads.iter().map(|(place, end)| (&self.devices[*place], end));
-        // Begins all waits before the first wait blocks. All waits end before an error is returned.
-        let waits: Vec<_> = ends.map(|(device, end)| (device, device.start_wait(end))).collect();
-        let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
-        ends.into_iter().collect::<Result<Vec<_>>>()?;
+        self.wait_for_reads()?;
         let host = self.host();
         self.swap(exchange, &host)?;
         for write in exchange.writes.iter().filter(|write| write.len() > 0) {
@@ -219,6 +213,23 @@ impl Staging {
             // SAFETY: the area outlives the copy, and the next exchange uses the other area.
             unsafe { transfer(device, write, host(write), Call::Write) }?;
         }
+        Ok(())
+    }
+
+    /// Returns whether an exchange has begun and has neither been finished nor abandoned.
+    pub fn has_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// Waits for the reads of the exchange that has begun, if one has.
+    fn wait_for_reads(&mut self) -> Result<()> {
+        const DOING: &str = "exchanging data between devices";
+        let reads = self.begun.take().unwrap_or_default();
+        let ends = reads.iter().map(|(place, end)| (&self.devices[*place], end));
+        // Begins all waits before the first wait blocks. All waits end before an error is returned.
+        let waits: Vec<_> = ends.map(|(device, end)| (device, device.start_wait(end))).collect();
+        let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
+        ends.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(())
     }
 

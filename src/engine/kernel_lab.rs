@@ -54,16 +54,18 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path. If the file holds neither
-/// `text` nor `running`, the text that runs, another program has changed it: then the old text is kept in a new file beside
-/// it, whose path is returned too.
+/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path. `last` is the text that
+/// the caller wrote to this file last, if any. If the file holds another text, which is not the built-in one either, that
+/// text is kept in a new file beside it, whose path is returned too.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or written.
-pub fn save(folder: &Path, name: &str, text: &str, running: &str) -> Result<(PathBuf, Option<PathBuf>)> {
+pub fn save(folder: &Path, name: &str, text: &str, last: Option<&str>) -> Result<(PathBuf, Option<PathBuf>)> {
     let path = place(folder).join(name);
     let before = files::read_small(&path, MOST_BYTES, "a kernel")?;
-    let unknown = before.filter(|old| old != text.as_bytes() && old != running.as_bytes());
+    let built_in = own().find(|(own, _)| *own == name).map(|(_, text)| text);
+    let known = [Some(text), last, built_in];
+    let unknown = before.filter(|old| known.iter().flatten().all(|text| old != text.as_bytes()));
     let mut kept = None;
     if let Some(old) = unknown {
         let place =

@@ -1,9 +1,9 @@
 //! Profiles: how the time of a step divides among the kernels.
 
-use crate::compute::{Launch, Recording};
+use crate::compute::{Device, DeviceKind, Launch, Recording};
 
-/// Longest time, in seconds, by which recording can plausibly lengthen a launch. NVIDIA's driver needs up to 3 µs.
-const MOST_OVERHEAD: f64 = 10e-6;
+/// Longest time, in seconds, by which recording can plausibly lengthen a launch. NVIDIA's driver needs 1 to 3 µs.
+const MOST_OVERHEAD: f64 = 4e-6;
 
 /// How the time that a device spends on a step divides among the kernels.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -39,6 +39,16 @@ pub struct KernelTime {
 }
 
 impl Profile {
+    /// Returns `step_seconds`, the time of a step without recording, if recordings on `devices` can be corrected by it; 0
+    /// otherwise. The time of a step on several devices says nothing about the part of each, and on a CPU, recording costs
+    /// less than the times vary.
+    pub fn reference(devices: &[Device], step_seconds: f64) -> f64 {
+        match devices {
+            [only] if only.info.kind != DeviceKind::Cpu => step_seconds,
+            _ => 0.0,
+        }
+    }
+
     /// Sums up a recording of `steps` steps on a device. Returns `None` if the recording holds no complete pass.
     pub fn new(device: &str, recording: &Recording, steps: u32) -> Option<Self> {
         let Recording { launches, passes, is_cut } = recording;

@@ -52,7 +52,7 @@ impl Profiler {
     }
 
     /// Reads the recording of a burst that the devices have completed, if there is one. `step_seconds` is the mean time of
-    /// a step on the device, measured without recording, or 0 if it is unknown.
+    /// a step on the device, or 0 if it is unknown. So few bursts are recorded that they hardly change this mean.
     pub(super) fn read(&mut self, engine: &Engine, step_seconds: f64) {
         let Some((steps, true)) = self.recording else { return };
         self.recording = None;
@@ -76,8 +76,7 @@ impl Profiler {
 
 fn profiles(engine: &Engine, steps: u32, step_seconds: f64) -> Result<Arc<[Profile]>> {
     let recordings = engine.take_recordings()?;
-    // The time of a step on several devices together says nothing about the part of each.
-    let step_seconds = if recordings.len() == 1 { step_seconds } else { 0.0 };
+    let step_seconds = Profile::reference(engine.devices(), step_seconds);
     let of = |(device, recording): (&crate::compute::Device, _)| {
         Some(Profile::new(&device.info.name, &recording, steps)?.corrected(step_seconds))
     };

@@ -218,15 +218,8 @@ pub enum Action {
     EditKernelsIn(PathBuf),
     /// Build these edited kernels and run them instead of the built-in ones, until the window closes.
     RunKernels(KernelEdits),
-    /// Write a kernel file to the folder of edited kernels.
-    SaveKernel {
-        /// Name of the file in the folder.
-        file: &'static str,
-        /// The text to write.
-        text: String,
-        /// The text of this file that runs now.
-        running: String,
-    },
+    /// Write this text as the kernel file of this name to the folder of edited kernels.
+    SaveKernel(&'static str, String),
     /// Switch back to the built-in kernels.
     UseBuiltInKernels,
     /// Save the plotted values as a CSV file.

@@ -129,28 +129,28 @@ impl CloseOrbits {
     }
 }
 
-/// The drift of the energy when the user last changed the parameter that limits it. Only drift that comes later calls for a
-/// warning, because the drift itself stays.
+/// The drift of the energy that was shown when the user last changed the parameter that limits it. It is out of date until
+/// the energy is measured again.
 #[derive(Debug, Default)]
 pub(super) struct PastDrift {
     /// Number of the run, and the parameter's value.
     seen: Option<(u64, f32)>,
-    drift: f64,
+    drift: Option<f64>,
 }
 
 impl PastDrift {
-    /// Returns the drift that has been answered by a change of the parameter. `drift` is the drift now.
-    fn answered(&mut self, model: &Model, drift: f64) -> f64 {
+    /// Returns whether `drift`, the drift that is shown now, was measured before the last change of the parameter.
+    fn is_outdated(&mut self, model: &Model, drift: f64) -> bool {
         let mode = model.config.mode.as_ref();
-        let Remedy::Multiply(key, _) = mode.info().stabilizer else { return 0.0 };
-        let Some(value) = mode.values().float(key) else { return 0.0 };
+        let Remedy::Multiply(key, _) = mode.info().stabilizer else { return false };
+        let Some(value) = mode.values().float(key) else { return false };
         let run = model.stats.generation;
         match self.seen.replace((run, value)) {
-            Some((old, _)) if old != run => self.drift = 0.0,
-            Some((_, old)) if old != value => self.drift = drift,
+            Some((old, _)) if old != run => self.drift = None,
+            Some((_, old)) if old != value => self.drift = Some(drift),
             _ => {}
         }
-        self.drift
+        self.drift == Some(drift)
     }
 }
 
@@ -180,7 +180,10 @@ fn excluded(model: &Model) -> Option<Warning> {
 /// Warns of an energy that is no longer conserved.
 fn energy_drift(model: &Model, past: &mut PastDrift) -> Option<Warning> {
     let (total, sums) = (model.stats.energy_drift?, model.stats.diagnostics.as_ref()?);
-    let drift = (total - past.answered(model, total)).abs();
+    if past.is_outdated(model, total) {
+        return None;
+    }
+    let drift = total.abs();
     // The energy at the start is at least |energy| / (1 + |total|).
     let change = drift / (1.0 + total.abs()) * sums.energy().abs();
     let scale = sums.kinetic + sums.potential.abs();

@@ -236,23 +236,24 @@ fn the_source_that_runs_is_the_edited_one_once_it_is_built() {
 fn a_kernel_that_is_saved_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let place = kernel_lab::prepare(folder.path()).unwrap();
-    let built_in = fs::read_to_string(place.join(FILE)).unwrap();
-    let saved = kernel_lab::save(&place, FILE, "// mine", &built_in).unwrap();
-    assert_eq!(saved, (place.join(FILE), None));
+    let saved = kernel_lab::save(&place, FILE, "// mine", None).unwrap();
+    assert_eq!(saved, (place.join(FILE), None), "the built-in text is not kept");
     assert_eq!(
         kernel_lab::read(&place).unwrap(),
         KernelEdits::from([(FILE.to_owned(), "// mine".to_owned())])
     );
-    assert!(kernel_lab::save(&place.join("no/folder"), FILE, "", "").is_err());
+    assert!(kernel_lab::save(&place.join("no/folder"), FILE, "", None).is_err());
     // What another program has written is not lost.
     for (nth, theirs) in ["// theirs", "// theirs again"].into_iter().enumerate() {
         fs::write(place.join(FILE), theirs).unwrap();
-        let (_, kept) = kernel_lab::save(&place, FILE, "// mine", "// mine").unwrap();
+        let (_, kept) = kernel_lab::save(&place, FILE, "// mine", Some("// mine")).unwrap();
         let kept = kept.unwrap();
         assert!(kept.ends_with(format!("tiled.cl.old{}", nth + 1)), "{}", kept.display());
         assert_eq!(fs::read_to_string(kept).unwrap(), theirs);
     }
-    assert_eq!(kernel_lab::save(&place, FILE, "// newer", "// mine").unwrap().1, None);
+    // What the caller has written is not kept, even if it never ran.
+    assert_eq!(kernel_lab::save(&place, FILE, "// newer", Some("// mine")).unwrap().1, None);
+    assert_eq!(kernel_lab::save(&place, FILE, "// newest", Some("// newer")).unwrap().1, None);
 }
 
 /// Waits for the session's next notice about edited kernels.

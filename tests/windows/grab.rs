@@ -83,7 +83,7 @@ fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
 #[test]
 fn what_is_undone_leaves_no_trails() {
     let display = Display::open();
-    let look = "--set colour=mass --look trails=24 auto_exposure=off";
+    let look = "--set colour=mass --look trails=24 auto_exposure=off bloom=off";
     let viewer =
         display.view(&format!("--scene plummer --bodies 300 --paused --clean --size 1200x760 {look}"));
     viewer.key("a");

@@ -243,7 +243,9 @@ impl<P: SharedSimulation> Fleet<P> {
 
     /// Exchanges data after a stage, and moves on to the next stage.
     fn end_stage(&mut self, stage: usize) -> Result<()> {
-        self.exchange(stage, if self.exchanges_early { Staging::finish } else { Staging::run })?;
+        // The caller may have gathered the state in the meantime, which abandons the exchange that had begun.
+        let has_begun = self.exchanges_early && self.staging.has_begun();
+        self.exchange(stage, if has_begun { Staging::finish } else { Staging::run })?;
         self.each(P::end_stage)
     }
 

@@ -108,11 +108,7 @@ impl Editor {
             match folder {
                 Some(folder) => {
                     let help = format!("Write this file to {}, whose kernels then run", folder.display());
-                    let action = Action::SaveKernel {
-                        file: file.file,
-                        text: draft.clone(),
-                        running: running.to_owned(),
-                    };
+                    let action = Action::SaveKernel(file.file, draft.clone());
                     button(ui, out, ("source save", "Save to folder", &help), action);
                 }
                 None => {
