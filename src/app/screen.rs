@@ -24,7 +24,7 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
-    /// For what [`Screen::spare`] last decided: run, size in pixels, and when bloom is drawn.
+    /// The run, the size in pixels and the bloom setting for which `is_sparing` holds.
     tried: Option<(u64, [u32; 2], EffectMode)>,
     /// Whether automatic bloom is left out, because frames were too slow with it.
     is_sparing: bool,

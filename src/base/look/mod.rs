@@ -122,8 +122,8 @@ impl Theme {
 choice! {
     /// When to draw an expensive effect.
     pub enum EffectMode {
-        /// On if it is fast enough. Bloom: unless the window shows fewer than 30 pictures a second with it. Ambient occlusion:
-        /// if a GPU draws the picture.
+        /// On, except ambient occlusion where a CPU draws the picture. Where a CPU draws the window, bloom is left out after
+        /// three seconds of frames that take longer than 1/30 s.
         Auto = "auto",
         /// Always on.
         On = "on",

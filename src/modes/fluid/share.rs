@@ -1,5 +1,6 @@
 //! Divides a fluid among devices. Each device advances a band of rows, and receives its neighbours' edge rows after each
-//! launch. It computes its own edge rows first, so that they travel while it computes the others. The tracers stay on the first device, which gathers the whole flow field before it moves them.
+//! launch. It computes its own edge rows first, so that they travel while it computes the others. The tracers
+//! stay on the first device, which gathers the whole flow field before it moves them.
 
 use std::ops::Range;
 

@@ -42,7 +42,7 @@ pub(super) fn show(ui: &mut egui::Ui, stats: &Stats) {
         show_profile(ui, profile, nth);
     }
     let note = "Times are from OpenCL's profiling events, less the time that recording adds to each launch. While this page \
-                is shown, one burst of steps is recorded every quarter of a second; otherwise none is. \
+                is shown, one burst of steps is recorded every quarter of a second; at other times, nothing is recorded. \
                 `gravitile run --profile FILE.json` writes a trace of the launches.";
     ui.add_space(4.0);
     ui.add(Label::new(small(ui, note)).wrap());
