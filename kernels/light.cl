@@ -1,9 +1,30 @@
 // Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert, but without the
 // variation from body to body) to the four nearest pixels. The sums are whole numbers, so that they do not depend on the
 // order of the bodies.
+//
+// On a CPU, `OWN_IMAGES` is defined: each work-item adds the light of a part of the bodies to an image of its own, because
+// atomic operations of several cores on the same pixels are slow. It computes with vectors of `LANES` bodies. On other devices,
+// a work-item adds the light of one body with atomic operations.
 
+#ifdef OWN_IMAGES
+#define LANES 16
+typedef float16 floats;
+typedef int16 ints;
+#define load(array) vload16(0, array)
+#define store(values, array) vstore16(values, 0, array)
+#define bits_of as_uint16
+#define from_bits as_float16
+#else
+#define LANES 1
+typedef float floats;
+typedef int ints;
+#define load(array) (*(array))
+#define store(value, array) (*(array) = (value))
+#define bits_of as_uint
+#define from_bits as_float
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
 #endif
 
 #define KNOWN_BELOW 3e38f // bodies with a value of at least KNOWN_BELOW are drawn grey and faint
@@ -23,11 +44,11 @@ float3 hue_of(float value, float low, float high, __global const uchar4 *palette
     return convert_float3(palette[convert_int(share * 255.0f + 0.5f)].xyz) / 255.0f;
 }
 
-// Returns the cube root of a number that is at least 0, with a relative error of about 1e-6. It calls no library function.
-float cube_root(float x)
+// Returns the cube roots of numbers that are at least 0, with a relative error of about 1e-6. It calls no library function.
+floats cube_root(floats x)
 {
     // Dividing the bits by 3 divides the exponent by 3. Two steps of Newton's method follow.
-    float root = as_float(as_uint(x) / 3 + 0x2a5137a0u);
+    floats root = from_bits(bits_of(x) / 3u + 0x2a5137a0u);
     root = (2.0f * root + x / (root * root)) * (1.0f / 3.0f);
     return (2.0f * root + x / (root * root)) * (1.0f / 3.0f);
 }
@@ -35,7 +56,9 @@ float cube_root(float x)
 // Adds red, green, blue and the light itself to the four sums of a pixel.
 void add_to(__global uint *pixel, uint4 units)
 {
-#ifdef cl_khr_int64_base_atomics
+#ifdef OWN_IMAGES
+    vstore4(vload4(0, pixel) + units, 0, pixel);
+#elif defined(cl_khr_int64_base_atomics)
     // One operation on 64 bits adds to two sums. The sums are so small that nothing is carried from one to the other.
     atom_add((volatile __global ulong *)pixel, upsample(units.y, units.x));
     atom_add((volatile __global ulong *)pixel + 1, upsample(units.w, units.z));
@@ -47,54 +70,110 @@ void add_to(__global uint *pixel, uint4 units)
 #endif
 }
 
-// Adds the light of each body to `sums`: four numbers per pixel, in units of 1 / `unit`, then the number of quarantined bodies.
-// `sprites` holds 1 / typical mass, typical diameter, least and largest diameter, distance of the target, light, depth cue, and
-// `unit`. `picture` holds width, height, and the values at the two ends of the colour map.
+// Adds the light of the bodies from `first` to before `end`, at most `LANES`, to `sums`: four numbers per pixel, in units of
+// 1 / `unit`, then the number of quarantined bodies. `sprites` holds 1 / typical mass, typical diameter, least and largest
+// diameter, distance of the target, light, depth cue, and `unit`. `picture` holds width and height, each at least 2, and the
+// values at the two ends of the colour map.
+void add_bodies(const uint first, const uint end, const float16 view_projection, const float8 sprites, const float8 picture,
+                __global const float4 *x, __global const float *values, __global const uchar4 *palette,
+                __global uint *sums)
+{
+    const float mass_scale = sprites.s0, size = sprites.s1, distance = sprites.s4, unit = sprites.s7;
+    const int width = convert_int(picture.s0), height = convert_int(picture.s1);
+    float xs[LANES], ys[LANES], zs[LANES], masses[LANES];
+    for (uint k = 0; k < LANES; ++k) {
+        const float4 body = x[min(first + k, end - 1)];
+        xs[k] = body.x;
+        ys[k] = body.y;
+        zs[k] = body.z;
+        masses[k] = body.w;
+    }
+    const floats px = load(xs), py = load(ys), pz = load(zs);
+    const float16 m = view_projection;
+    const floats at_x = m.s0 * px + m.s4 * py + m.s8 * pz + m.sc, at_y = m.s1 * px + m.s5 * py + m.s9 * pz + m.sd;
+    const floats at_z = m.s2 * px + m.s6 * py + m.sa * pz + m.se, at_w = m.s3 * px + m.s7 * py + m.sb * pz + m.sf;
+    floats girth = 1.0f;
+    if (mass_scale > 0.0f) {
+        girth = fmax(cube_root(fmax(load(masses), 0.0f) * mass_scale), 0.5f);
+        girth = select(girth, 4.0f + 0.32f * log2(fmin(girth, 1e9f) / 4.0f), girth > 4.0f);
+    }
+    const floats near = distance / fmax(at_w, 1e-3f * distance);
+    // A body gives at least the light of a sprite of a tenth of the smallest diameter.
+    const floats diameter = clamp(size * girth * near, 0.1f * sprites.s2, sprites.s3);
+    floats cue = 1.0f;
+    if (sprites.s6 > 0.0f)
+        cue = exp2(sprites.s6 * log2(clamp(near, 1e-3f, 1.0f)));
+    // π/16 is the mean of (1 - r²)³ over the square around the unit disc.
+    float lights[LANES];
+    store(sprites.s5 * unit * (M_PI_F / 16.0f) * cue * diameter * diameter, lights);
+    // Four pixels share the light in proportion to their nearness. Pixels at an edge take what would fall outside.
+    const floats column = clamp((0.5f + 0.5f * at_x / at_w) * picture.s0 - 0.5f, 0.0f, picture.s0 - 1.0f);
+    const floats row = clamp((0.5f + 0.5f * at_y / at_w) * picture.s1 - 0.5f, 0.0f, picture.s1 - 1.0f);
+    const floats left = fmin(floor(column), picture.s0 - 2.0f), low = fmin(floor(row), picture.s1 - 2.0f);
+    float lefts[LANES], lows[LANES], rights[LANES], ups[LANES];
+    store(left, lefts);
+    store(low, lows);
+    store(column - left, rights);
+    store(row - low, ups);
+    // The comparisons also leave out NaN.
+    int in_view[LANES];
+    store((fabs(at_x) < at_w) & (fabs(at_y) < at_w) & (fabs(at_z) <= at_w), in_view);
+    for (uint k = 0; k < LANES && first + k < end; ++k) {
+        const uint i = first + k;
+        const float value = values[i];
+        if (value == HELD_OUT)
+            add_to(sums + 4 * width * height, (uint4)(1, 0, 0, 0));
+        if (value == HELD_OUT || !in_view[k])
+            continue;
+        const float known = value >= KNOWN_BELOW ? 0.03f : 1.0f;
+        const float3 hue = hue_of(value, picture.s2, picture.s3, palette);
+        const float4 amount = fmin((float4)(hue, 1.0f) * (lights[k] * known), 0x1p28f);
+        // A body's number decides how its light is rounded, so that faint bodies keep their mean colour.
+        const float dither = convert_float(i * 2654435769u >> 8) * 0x1p-24f;
+        const float right = rights[k], up = ups[k];
+        __global uint *pixel = sums + 4 * (convert_int(lows[k]) * width + convert_int(lefts[k]));
+        add_to(pixel, convert_uint4(amount * ((1.0f - right) * (1.0f - up)) + dither));
+        add_to(pixel + 4, convert_uint4(amount * (right * (1.0f - up)) + dither));
+        pixel += 4 * width;
+        add_to(pixel, convert_uint4(amount * ((1.0f - right) * up) + dither));
+        add_to(pixel + 4, convert_uint4(amount * (right * up) + dither));
+    }
+}
+
+// Computes the light of all bodies. Without `OWN_IMAGES`, each work-item adds the light of a body to an image of zeros, with the
+// layout of `add_bodies`. With it, each work-item fills such an image; these follow each other.
 __kernel void add_light(const uint n, const float16 view_projection, const float8 sprites, const float8 picture,
                         __global const float4 *x, __global const float *values, __global const uchar4 *palette,
                         __global uint *sums)
 {
-    const uint i = get_global_id(0);
-    if (i >= n)
-        return;
-    const int width = convert_int(picture.s0), height = convert_int(picture.s1);
-    const float value = values[i];
-    if (value == HELD_OUT) {
-        atomic_inc(sums + 4 * width * height);
-        return;
-    }
-    const float4 body = x[i];
-    const float4 at = view_projection.s0123 * body.x + view_projection.s4567 * body.y + view_projection.s89ab * body.z
-                      + view_projection.scdef;
-    // The comparison also leaves out NaN.
-    if (!(fabs(at.x) < at.w && fabs(at.y) < at.w && fabs(at.z) <= at.w))
-        return;
-    const float mass_scale = sprites.s0, size = sprites.s1, distance = sprites.s4, unit = sprites.s7;
-    float girth = mass_scale > 0.0f ? fmax(cube_root(fmax(body.w, 0.0f) * mass_scale), 0.5f) : 1.0f;
-    girth = girth > 4.0f ? 4.0f + 0.32f * log2(fmin(girth, 1e9f) / 4.0f) : girth;
-    const float near = distance / fmax(at.w, 1e-3f * distance);
-    // A body gives at least the light of a sprite of a tenth of the smallest diameter.
-    const float diameter = clamp(size * girth * near, 0.1f * sprites.s2, sprites.s3);
-    const float cue = sprites.s6 > 0.0f ? exp2(sprites.s6 * log2(clamp(near, 1e-3f, 1.0f))) : 1.0f;
-    // π/16 is the mean of (1 - r²)³ over the square around the unit disc.
-    const float known = value >= KNOWN_BELOW ? 0.03f : 1.0f;
-    const float light = sprites.s5 * known * cue * (M_PI_F / 16.0f) * diameter * diameter;
-    const float3 hue = hue_of(value, picture.s2, picture.s3, palette);
-    const float4 amount = fmin((float4)(hue, 1.0f) * (light * unit), 0x1p28f);
-    // A body's number decides how its light is rounded, so that faint bodies keep their mean colour.
-    const float dither = convert_float(i * 2654435769u >> 8) * 0x1p-24f;
-    // Four pixels share the light in proportion to their nearness.
-    const float2 place = (0.5f + 0.5f * at.xy / at.w) * picture.s01 - 0.5f, corner = floor(place);
-    const float2 share = place - corner;
-    for (int k = 0; k < 4; ++k) {
-        const int right = k & 1, up = k >> 1;
-        const int column = clamp(convert_int(corner.x) + right, 0, width - 1);
-        const int row = clamp(convert_int(corner.y) + up, 0, height - 1);
-        const float part = (right ? share.x : 1.0f - share.x) * (up ? share.y : 1.0f - share.y);
-        const uint4 units = convert_uint4(amount * part + dither);
-        add_to(sums + 4 * (row * width + column), units);
-    }
+    const uint task = get_global_id(0);
+#ifdef OWN_IMAGES
+    const uint tasks = get_global_size(0), length = 4 * (convert_uint(picture.s0) * convert_uint(picture.s1) + 1);
+    const uint end = (ulong)n * (task + 1) / tasks;
+    sums += (size_t)task * length;
+    for (uint k = 0; k < length; ++k)
+        sums[k] = 0;
+    for (uint first = (ulong)n * task / tasks; first < end; first += LANES)
+        add_bodies(first, end, view_projection, sprites, picture, x, values, palette, sums);
+#else
+    if (task < n)
+        add_bodies(task, n, view_projection, sprites, picture, x, values, palette, sums);
+#endif
 }
+
+#ifdef OWN_IMAGES
+// Adds all images of `add_light` to the first one. `quads` is the number of `uint4` in an image.
+__kernel void join_light(const uint images, const uint quads, __global uint4 *sums)
+{
+    const uint i = get_global_id(0);
+    if (i >= quads)
+        return;
+    uint4 sum = sums[i];
+    for (uint image = 1; image < images; ++image)
+        sum += sums[(size_t)image * quads + i];
+    sums[i] = sum;
+}
+#endif
 
 // Adds four pixels of an image of `width` x `height` pixels to each pixel of an image of half the width and height, rounded up.
 __kernel void halve_light(const uint width, const uint height, __global const uint4 *sums, __global uint4 *halved)

@@ -13,7 +13,7 @@ use super::memory::Memory;
 pub struct LightRequest {
     /// Matrix from scene coordinates to clip coordinates, by columns.
     pub view_projection: [[f32; 4]; 4],
-    /// Width and height of the image in pixels.
+    /// Width and height of the image in pixels, at least 2 each.
     pub size: [u32; 2],
     /// Size and light of the bodies' sprites, in pixels of the image.
     pub sprites: Sprites,

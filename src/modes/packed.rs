@@ -4,11 +4,15 @@ use half::f16;
 
 use super::kernels::{source, sources};
 use crate::base::{LightImage, LightRequest, Palette, Points, Result, Shape, Sprites, sample_stride};
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
+use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, KernelSource, Lane, Pass, Pending, Program};
 
 const LIGHT: KernelSource = source!("light.cl");
 /// Number of times that the image of the light is halved: the light of few bodies is spread over at most 32 × 32 pixels.
 const HALVINGS: usize = 5;
+/// Maximum number of images that the work-items of a CPU draw at the same time.
+const MOST_IMAGES: usize = 8;
+/// Maximum number of pixels of all these images together, unless one image has more.
+const MOST_PIXELS: usize = 1 << 23;
 
 /// The `pack` kernel, which computes the points to draw, and its output buffers.
 pub(super) struct PackedPoints {
@@ -100,6 +104,8 @@ impl PackedPoints {
 /// Kernels that draw the light of bodies as an image, and their buffers.
 struct Light {
     add: Kernel,
+    /// On a CPU, whose work-items draw several images: adds these.
+    join: Option<Kernel>,
     halve: Kernel,
     spread: Kernel,
     finish: Kernel,
@@ -118,19 +124,20 @@ struct Light {
 struct Level {
     /// Width and height in pixels.
     size: [u32; 2],
-    /// Sums of light: four numbers per pixel. The first level has four more, of which the first counts quarantined bodies.
+    /// Sums of light: four numbers per pixel. The first level has four more, of which the first counts quarantined bodies, and
+    /// as many such images as work-items draw.
     sums: Buffer<[u32; 4]>,
     /// What is shown of it, in the unit of the sums; in the first level, one element without a use.
     shown: Buffer<[f32; 4]>,
 }
 
 impl Level {
-    /// Allocates the level with `size` and the smaller ones.
-    fn all(device: &Device, size: [u32; 2]) -> Result<Vec<Self>> {
+    /// Allocates the level with `size`, as `images` images, and the smaller ones.
+    fn all(device: &Device, size: [u32; 2], images: usize) -> Result<Vec<Self>> {
         let half = |size: &[u32; 2]| Some(size.map(|side| side.div_ceil(2)));
         let level = |(nth, size): (usize, [u32; 2])| {
             let pixels = size[0] as usize * size[1] as usize;
-            let (sums, shown) = if nth == 0 { (pixels + 1, 1) } else { (pixels, pixels) };
+            let (sums, shown) = if nth == 0 { (images * (pixels + 1), 1) } else { (pixels, pixels) };
             Ok(Self { size, sums: Buffer::new(device, sums)?, shown: Buffer::new(device, shown)? })
         };
         std::iter::successors(Some(size), half).take(HALVINGS + 1).enumerate().map(level).collect()
@@ -148,9 +155,12 @@ impl Level {
 
 impl Light {
     fn new(device: &Device, palette: Palette) -> Result<Self> {
-        let program = Program::build(device, &sources(&[LIGHT]), &[])?;
+        let is_cpu = device.info.kind == DeviceKind::Cpu;
+        let defines = is_cpu.then(|| ("OWN_IMAGES", "1".to_owned()));
+        let program = Program::build(device, &sources(&[LIGHT]), defines.as_slice())?;
         Ok(Self {
             add: program.kernel("add_light")?,
+            join: is_cpu.then(|| program.kernel("join_light")).transpose()?,
             halve: program.kernel("halve_light")?,
             spread: program.kernel("spread_light")?,
             finish: program.kernel("finish_light")?,
@@ -170,8 +180,9 @@ impl Light {
         if self.palette.0 != *palette {
             self.palette = (*palette, colours(&device, *palette)?);
         }
+        let images = self.images(&device, *size);
         if self.levels.first().is_none_or(|whole| whole.size != *size) {
-            self.levels = Level::all(&device, *size)?;
+            self.levels = Level::all(&device, *size, images)?;
             self.image = Buffer::new(&device, self.levels[0].pixels() + 1)?;
         }
         let whole = &self.levels[0];
@@ -181,7 +192,6 @@ impl Light {
         // With this unit, the sum of a pixel does not overflow, even if all bodies are in one pixel with a few times their
         // typical light, or if a sprite is the largest possible.
         let unit = (2f32.powi(30) / count.max(1) as f32).min(2f32.powi(16)) / sprites.total_light();
-        whole.sums.clear()?;
         let [low, high] = *value_range;
         let args = [
             Arg::Uint(count as u32),
@@ -193,7 +203,15 @@ impl Light {
             (&self.palette.1).into(),
             (&whole.sums).into(),
         ];
-        lane.whole(Pass::cheap(&self.add, &args, count))?;
+        if let Some(join) = &self.join {
+            lane.whole(Pass { kernel: &self.add, args: &args, items: images, group: 1, cost: 0.0 })?;
+            let quads = whole.pixels() + 1;
+            let args = [Arg::Uint(images as u32), Arg::Uint(quads as u32), (&whole.sums).into()];
+            lane.whole(Pass::cheap(join, &args, quads))?;
+        } else {
+            whole.sums.clear()?;
+            lane.whole(Pass::cheap(&self.add, &args, count))?;
+        }
         let little = spread_below * sprites.total_light() * unit;
         if little > 0.0 {
             self.spread(lane, little)?;
@@ -201,6 +219,13 @@ impl Light {
         let args =
             [&self.shown_args(0, little)[..], &[Arg::Float(unit.recip()), (&self.image).into()]].concat();
         lane.whole(Pass::cheap(&self.finish, &args, self.levels[1].pixels()))
+    }
+
+    /// Returns the number of images of `size` that `add` draws.
+    fn images(&self, device: &Device, size: [u32; 2]) -> usize {
+        let pixels = size[0] as usize * size[1] as usize;
+        let most = if self.join.is_some() { MOST_IMAGES.min(MOST_PIXELS / pixels.max(1)) } else { 1 };
+        (device.info.compute_units as usize).clamp(1, most.max(1))
     }
 
     /// Queues the kernels that compute the smaller levels, and what is shown of each. A pixel with less light than `little`

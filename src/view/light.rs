@@ -129,11 +129,11 @@ impl Over<'_> {
     }
 }
 
-/// Returns the size of an image for a picture of `size` pixels: the picture divided by a whole number.
+/// Returns the size of an image for a picture of `size` pixels: the picture divided by a whole number, at least 2 × 2 pixels.
 pub(super) fn image_size([width, height]: [u32; 2], most: u32) -> [u32; 2] {
     let divided = |by: u32| [width.div_ceil(by), height.div_ceil(by)];
     let fits = |by: &u32| divided(*by).into_iter().product::<u32>() <= most;
-    divided((1..).find(fits).unwrap_or(1)).map(|side| side.max(1))
+    divided((1..).find(fits).unwrap_or(1)).map(|side| side.max(2))
 }
 
 #[cfg(test)]
@@ -145,6 +145,6 @@ mod tests {
         assert_eq!(image_size([1280, 800], 1 << 21), [1280, 800]);
         assert_eq!(image_size([1280, 800], 1 << 18), [640, 400]);
         assert_eq!(image_size([3840, 2160], 1 << 21), [1920, 1080]);
-        assert_eq!(image_size([0, 0], 1 << 18), [1, 1]);
+        assert_eq!(image_size([1, 3], 1 << 18), [2, 3]);
     }
 }
