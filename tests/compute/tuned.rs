@@ -54,14 +54,14 @@ fn every_guess_can_be_chosen() {
 fn auto_keeps_the_default_methods() {
     let device = cpu().info;
     let tree = gravity().variant("tree").unwrap();
-    let set = |config: &mut Config| config.knobs.extend([("order", 0), ("leaf", 32)]);
+    let set = |config: &mut Config| config.knobs.extend([("order", 0), ("leaf", 16)]);
     let by_auto = resolve(&Tuned::default(), 1 << 15, &device, set);
-    assert_eq!((by_auto.variant, by_auto.knob("order"), by_auto.knob("leaf")), (tree, 2, 32));
+    assert_eq!((by_auto.variant, by_auto.knob("order"), by_auto.knob("leaf")), (tree, 2, 16));
     let by_hand = resolve(&Tuned::default(), 1 << 15, &device, |config| {
         set(config);
         config.variant = Some(tree);
     });
-    assert_eq!([by_hand.knob("order"), by_hand.knob("leaf")], [0, 32]);
+    assert_eq!([by_hand.knob("order"), by_hand.knob("leaf")], [0, 16]);
     assert!(by_hand.words().contains("order=monopole") && !by_auto.words().contains("order"));
     // Settings that were stored before there were methods.
     let old = [("leaf".to_owned(), 16), ("group".to_owned(), 64)].into();

@@ -172,9 +172,8 @@ const EQUAL: Knob = Knob {
     ..Knob::new("equal", "EQUAL", &[0, 1], |_, _| 1)
         .summary("1 (on): if all masses are equal, multiply by the mass after the sum. 0 (off): multiply inside the sum.")
 };
-const LEAF: Knob =
-    Knob::new("leaf", "LEAF", &[16, 32], |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 32 })
-        .summary("Largest number of bodies in a cell of the tree that is not split.");
+const LEAF: Knob = Knob::new("leaf", "LEAF", &[16, 32], |_, _| 32)
+    .summary("Largest number of bodies in a cell of the tree that is not split.");
 const GROUP: Knob =
     Knob::new("group", "GROUP", &[16, 32, 64], |device, bodies| match (device.kind, bodies) {
         (DeviceKind::Cpu, _) => 32,
