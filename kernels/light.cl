@@ -9,7 +9,6 @@
 #ifdef OWN_IMAGES
 #define LANES 16
 typedef float16 floats;
-typedef int16 ints;
 #define load(array) vload16(0, array)
 #define store(values, array) vstore16(values, 0, array)
 #define bits_of as_uint16
@@ -17,7 +16,6 @@ typedef int16 ints;
 #else
 #define LANES 1
 typedef float floats;
-typedef int ints;
 #define load(array) (*(array))
 #define store(value, array) (*(array) = (value))
 #define bits_of as_uint
@@ -67,6 +65,16 @@ void add_to(__global uint *pixel, uint4 units)
     atomic_add(pixel + 1, units.y);
     atomic_add(pixel + 2, units.z);
     atomic_add(pixel + 3, units.w);
+#endif
+}
+
+// Adds 1 to a sum.
+void add_one(__global uint *sum)
+{
+#ifdef OWN_IMAGES
+    ++*sum;
+#else
+    atomic_inc(sum);
 #endif
 }
 
@@ -122,7 +130,7 @@ void add_bodies(const uint first, const uint end, const float16 view_projection,
         const uint i = first + k;
         const float value = values[i];
         if (value == HELD_OUT)
-            add_to(sums + 4 * width * height, (uint4)(1, 0, 0, 0));
+            add_one(sums + 4 * width * height);
         if (value == HELD_OUT || !in_view[k])
             continue;
         const float known = value >= KNOWN_BELOW ? 0.03f : 1.0f;

@@ -3,7 +3,9 @@
 use half::f16;
 
 use super::kernels::{source, sources};
-use crate::base::{LightImage, LightRequest, Palette, Points, Result, Shape, Sprites, sample_stride};
+use crate::base::{
+    LightImage, LightRequest, Palette, Points, Result, Shape, Sprites, invalid, sample_stride,
+};
 use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, KernelSource, Lane, Pass, Pending, Program};
 
 const LIGHT: KernelSource = source!("light.cl");
@@ -12,7 +14,9 @@ const HALVINGS: usize = 5;
 /// Maximum number of images that the work-items of a CPU draw at the same time.
 const MOST_IMAGES: usize = 8;
 /// Maximum number of pixels of all these images together, unless one image has more.
-const MOST_PIXELS: usize = 1 << 23;
+const MOST_PIXELS: usize = (1 << 23) - MOST_IMAGES;
+/// Number of pixels that a CPU clears and adds up in about the time in which it draws one body.
+const PIXELS_PER_BODY: usize = 16;
 
 /// The `pack` kernel, which computes the points to draw, and its output buffers.
 pub(super) struct PackedPoints {
@@ -78,7 +82,10 @@ impl PackedPoints {
         self.pack(lane, args)?;
         let light = match self.light.take() {
             Some(light) => light,
-            None => Light::new(lane.device(), request.palette)?,
+            None => {
+                let own_images = lane.device().info.kind == DeviceKind::Cpu;
+                Light::new(lane.device(), request.palette, own_images)?
+            }
         };
         let light = self.light.insert(light);
         light.draw(lane, &self.bodies, request)?;
@@ -104,7 +111,7 @@ impl PackedPoints {
 /// Kernels that draw the light of bodies as an image, and their buffers.
 struct Light {
     add: Kernel,
-    /// On a CPU, whose work-items draw several images: adds these.
+    /// Adds up the images that work-items draw on a CPU; `None` if all work-items draw one image.
     join: Option<Kernel>,
     halve: Kernel,
     spread: Kernel,
@@ -112,6 +119,8 @@ struct Light {
     list: Kernel,
     /// Colours of a colour map, with that map.
     palette: (Palette, Buffer<[u8; 4]>),
+    /// Number of images for which the first level has room.
+    images: usize,
     /// Sums of light of the whole image and of smaller ones, each of half the width and height of the one before.
     levels: Vec<Level>,
     /// What is shown of the whole image, and the number of quarantined bodies.
@@ -124,8 +133,8 @@ struct Light {
 struct Level {
     /// Width and height in pixels.
     size: [u32; 2],
-    /// Sums of light: four numbers per pixel. The first level has four more, of which the first counts quarantined bodies, and
-    /// as many such images as work-items draw.
+    /// Sums of light: four numbers per pixel. The first level holds one image for each work-item that draws, one after another,
+    /// each with four more numbers, of which the first counts quarantined bodies.
     sums: Buffer<[u32; 4]>,
     /// What is shown of it, in the unit of the sums; in the first level, one element without a use.
     shown: Buffer<[f32; 4]>,
@@ -154,18 +163,19 @@ impl Level {
 }
 
 impl Light {
-    fn new(device: &Device, palette: Palette) -> Result<Self> {
-        let is_cpu = device.info.kind == DeviceKind::Cpu;
-        let defines = is_cpu.then(|| ("OWN_IMAGES", "1".to_owned()));
+    /// Builds the kernels. With `own_images`, each work-item draws an image of its own, which is faster on a CPU.
+    fn new(device: &Device, palette: Palette, own_images: bool) -> Result<Self> {
+        let defines = own_images.then(|| ("OWN_IMAGES", "1".to_owned()));
         let program = Program::build(device, &sources(&[LIGHT]), defines.as_slice())?;
         Ok(Self {
             add: program.kernel("add_light")?,
-            join: is_cpu.then(|| program.kernel("join_light")).transpose()?,
+            join: own_images.then(|| program.kernel("join_light")).transpose()?,
             halve: program.kernel("halve_light")?,
             spread: program.kernel("spread_light")?,
             finish: program.kernel("finish_light")?,
             list: program.kernel("list_bodies")?,
             palette: (palette, colours(device, palette)?),
+            images: 0,
             levels: Vec::new(),
             image: Buffer::new(device, 1)?,
             listed: Bodies::new(device, 1)?,
@@ -180,9 +190,16 @@ impl Light {
         if self.palette.0 != *palette {
             self.palette = (*palette, colours(&device, *palette)?);
         }
-        let images = self.images(&device, *size);
-        if self.levels.first().is_none_or(|whole| whole.size != *size) {
-            self.levels = Level::all(&device, *size, images)?;
+        if width.min(height) < 2 {
+            return Err(invalid!(
+                "an image of light needs at least 2 × 2 pixels, but has {width} × {height}"
+            ));
+        }
+        let images = self.images(&device, *size, bodies.values.len());
+        if self.levels.first().is_none_or(|whole| whole.size != *size) || self.images != images {
+            // Frees the old images before it allocates the new ones.
+            self.levels.clear();
+            (self.levels, self.images) = (Level::all(&device, *size, images)?, images);
             self.image = Buffer::new(&device, self.levels[0].pixels() + 1)?;
         }
         let whole = &self.levels[0];
@@ -221,10 +238,11 @@ impl Light {
         lane.whole(Pass::cheap(&self.finish, &args, self.levels[1].pixels()))
     }
 
-    /// Returns the number of images of `size` that `add` draws.
-    fn images(&self, device: &Device, size: [u32; 2]) -> usize {
+    /// Returns the number of images of `size` that `add` draws of `bodies` bodies.
+    fn images(&self, device: &Device, size: [u32; 2], bodies: usize) -> usize {
         let pixels = size[0] as usize * size[1] as usize;
-        let most = if self.join.is_some() { MOST_IMAGES.min(MOST_PIXELS / pixels.max(1)) } else { 1 };
+        let useful = (MOST_PIXELS / pixels).min(bodies.saturating_mul(PIXELS_PER_BODY) / pixels);
+        let most = if self.join.is_some() { MOST_IMAGES.min(useful) } else { 1 };
         (device.info.compute_units as usize).clamp(1, most.max(1))
     }
 
@@ -271,4 +289,64 @@ fn colours(device: &Device, palette: Palette) -> Result<Buffer<[u8; 4]>> {
     let colours: Vec<_> = (0..=255u8).map(|nth| palette.colour(f32::from(nth) / 255.0)).collect();
     let rows: Vec<_> = colours.into_iter().map(|[red, green, blue]| [red, green, blue, 255]).collect();
     Buffer::from_slice(device, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute;
+
+    /// Draws 20 000 bodies, of which some are out of view or quarantined, as an image of 65 × 41 pixels.
+    fn image(own_images: bool) -> Vec<[f32; 4]> {
+        let found = compute::list().unwrap().into_iter().find(|found| found.info.kind == DeviceKind::Cpu);
+        let device = found.expect("there is a CPU device").open().unwrap();
+        let place = |nth: u32, step: u32| f32::from((nth * step % 4001) as u16) / 1000.0 - 2.0;
+        let positions: Vec<_> = (0..20_000u32)
+            .map(|nth| [place(nth, 1229), place(nth, 2063), 0.0, place(nth, 7) + 2.0])
+            .collect();
+        let values: Vec<_> = (0..20_000u16)
+            .map(|nth| if nth % 1000 == 7 { Points::QUARANTINED } else { f32::from(nth % 50) })
+            .collect();
+        let bodies = Bodies {
+            positions: Buffer::from_slice(&device, &positions).unwrap(),
+            values: Buffer::from_slice(&device, &values).unwrap(),
+        };
+        let request = LightRequest {
+            view_projection: glam::Mat4::IDENTITY.to_cols_array_2d(),
+            size: [65, 41],
+            sprites: Sprites {
+                mass_scale: 1.0,
+                size: 2.0,
+                size_limits: [1.5, 160.0],
+                distance: 1.0,
+                light: 1.5,
+                depth_cue: 1.2,
+            },
+            palette: Palette::Ice,
+            value_range: [0.0, 40.0],
+            spread_below: 0.3,
+            listed: usize::MAX,
+        };
+        let mut light = Light::new(&device, Palette::Ice, own_images).unwrap();
+        let mut lane = Lane::new(&device);
+        light.draw(&mut lane, &bodies, &request).unwrap();
+        lane.finish().unwrap();
+        let mut pixels = light.image.read().unwrap();
+        assert_eq!(pixels.pop().unwrap().map(f16::to_bits), [20, 0, 0, 0], "quarantined bodies");
+        for size in [[1, 41], [65, 0]] {
+            let error = light.draw(&mut lane, &bodies, &LightRequest { size, ..request.clone() });
+            assert!(error.unwrap_err().to_string().contains("2 × 2"), "{size:?}");
+        }
+        pixels.into_iter().map(|pixel| pixel.map(f16::to_f32)).collect()
+    }
+
+    /// Compares the two ways to draw on one device. Tests that need a GPU may be skipped, but this one is not.
+    #[test]
+    fn atomic_operations_and_own_images_give_the_same_light() {
+        let [own, shared] = [true, false].map(image);
+        let sum = |image: &[[f32; 4]]| image.iter().flatten().sum::<f32>();
+        assert!(sum(&own) > 0.0);
+        let off: f32 = own.iter().flatten().zip(shared.iter().flatten()).map(|(a, b)| (a - b).abs()).sum();
+        assert!(off < 1e-3 * sum(&own), "off by {off} of {}", sum(&own));
+    }
 }

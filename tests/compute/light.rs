@@ -47,7 +47,7 @@ fn published(engine: &mut Engine, request: Option<&LightRequest>) -> Points {
 
 /// Returns the image that `points` should have: each body lights the four nearest pixels.
 fn expected(points: &Points, request: &LightRequest) -> Vec<[f64; 4]> {
-    let [width, height] = SIZE.map(|side| side as usize);
+    let [width, height] = request.size.map(|side| side as usize);
     let mut sums = vec![[0.0; 4]; width * height];
     let matrix = glam::Mat4::from_cols_array_2d(&request.view_projection);
     let Sprites { mass_scale, size, size_limits, distance, light, depth_cue } = request.sprites;
@@ -57,7 +57,7 @@ fn expected(points: &Points, request: &LightRequest) -> Vec<[f64; 4]> {
         if at.x.abs() >= at.w || at.y.abs() >= at.w {
             continue;
         }
-        let girth = f64::from(mass * mass_scale).cbrt().max(0.5);
+        let girth = if mass_scale > 0.0 { f64::from(mass * mass_scale).cbrt().max(0.5) } else { 1.0 };
         let girth = if girth > 4.0 { 4.0 + 0.32 * (girth / 4.0).log2() } else { girth };
         let near = f64::from(distance / at.w);
         let diameter = (f64::from(size) * girth * near)
@@ -70,6 +70,7 @@ fn expected(points: &Points, request: &LightRequest) -> Vec<[f64; 4]> {
         for (right, up) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             let part = |c: f64, next: i32| if next == 1 { c - c.floor() } else { 1.0 - (c - c.floor()) };
             let share = light * part(place[0], right) * part(place[1], up);
+            // Pixels at an edge take the light that would fall outside.
             let pixel =
                 |c: f64, next: i32, side: usize| (c.floor() as i32 + next).clamp(0, side as i32 - 1) as usize;
             let (column, row) = (pixel(place[0], right, width), pixel(place[1], up, height));
@@ -90,17 +91,34 @@ fn the_image_is_the_sum_of_the_light_of_all_bodies(device: &Device) {
             Engine::new(device.clone(), scene("galaxy", Some(count), &[("colour", "speed")])).unwrap();
         let whole = published(&mut engine, None);
         assert!(whole.light.is_none());
-        let request = request(&whole);
-        let points = published(&mut engine, Some(&request));
-        assert!(points.positions == whole.positions && points.values == whole.values);
-        let light = points.light.as_ref().unwrap();
-        assert_eq!((light.bodies, light.size, points.nonfinite()), (count, SIZE, 0));
-        let (found, right) = (pixels(light), expected(&whole, &request));
-        let total: f64 = right.iter().map(|pixel| pixel[3]).sum();
-        let off: f64 = found.iter().flatten().zip(right.iter().flatten()).map(|(a, b)| (a - b).abs()).sum();
-        assert!(total > 0.0 && off < 0.01 * total, "{count} bodies: off by {off} of {total}");
-        let again = published(&mut engine, Some(&request)).light.unwrap();
-        assert!(again == *light, "{count}: the image depends on the order of the work-items");
+        let all = request(&whole);
+        // A camera near the centre leaves most bodies out of view.
+        let near = {
+            let mut camera = Camera::default();
+            camera.frame_all(&whole, 1.6);
+            camera.distance *= 0.2;
+            camera.view_projection(1.6).to_cols_array_2d()
+        };
+        let plain = Sprites { mass_scale: 0.0, depth_cue: 0.0, ..all.sprites };
+        let requests = [
+            LightRequest { view_projection: near, ..all.clone() },
+            LightRequest { sprites: plain, size: [65, 41], ..all.clone() },
+            LightRequest { size: [2, 2], ..all.clone() },
+            all,
+        ];
+        for request in &requests {
+            let points = published(&mut engine, Some(request));
+            assert!(points.positions == whole.positions && points.values == whole.values);
+            let light = points.light.as_ref().unwrap();
+            assert_eq!((light.bodies, light.size, points.nonfinite()), (count, request.size, 0));
+            let (found, right) = (pixels(light), expected(&whole, request));
+            let total: f64 = right.iter().map(|pixel| pixel[3]).sum();
+            let off: f64 =
+                found.iter().flatten().zip(right.iter().flatten()).map(|(a, b)| (a - b).abs()).sum();
+            assert!(off < 0.01 * total, "{count} bodies, {:?}: off by {off} of {total}", request.size);
+            let again = published(&mut engine, Some(request)).light.unwrap();
+            assert!(again == *light, "{count}: the image depends on the order of the work-items");
+        }
     }
 }
 
