@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{Error, OutputFile, Result, files, invalid};
 use crate::compute::{self, DeviceInfo, DeviceKind, FoundDevice};
 
-/// Options of the measurement: gravity with few bodies, and a kernel that all CPU compilers build in about a second.
+/// Options for the speed measurement: gravity with few bodies, and a kernel that CPU compilers build in about a second.
 const MEASUREMENT: [&str; 12] = [
     "bench",
     "--mode",
@@ -27,11 +27,11 @@ const MEASUREMENT: [&str; 12] = [
     "3",
     "--json",
 ];
-/// Number of bodies in the measurement.
+/// Number of bodies in the speed measurement of a CPU device.
 pub(super) const BODIES: &str = "4096";
-/// Time after which a measurement is given up. A driver may hang in its compiler.
+/// Maximum duration of the speed measurement of a device, whose driver may hang in its compiler.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Largest relative error of the measured forces; the kernel's own error is below 1e-5.
+/// Maximum relative error of the results of a usable device; the kernel's own error is below 1e-5.
 const MOST_ERROR: f64 = 1e-3;
 /// Maximum size of the file `cpus.json`, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -47,7 +47,7 @@ impl Speeds {
         Some(dirs::cache_dir()?.join("gravitile").join("cpus.json"))
     }
 
-    /// Reads the stored speeds. Without a valid file, returns none: the devices are measured again.
+    /// Reads the stored speeds. Returns an empty map if there is no valid file, so that the devices are measured again.
     pub(super) fn load() -> Self {
         let text =
             Self::path().and_then(|path| files::read_small(&path, MOST_BYTES, "a list of speeds").ok()?);
@@ -109,7 +109,7 @@ impl Speeds {
     }
 }
 
-/// Returns the text that identifies a CPU device in the stored file. Another version of a driver is measured anew.
+/// Returns the key of a CPU device in the stored file. The key has the driver version: new drivers are measured anew.
 fn key(info: &DeviceInfo) -> String {
     [&*info.platform, &info.name, &info.driver].join(" · ")
 }
@@ -144,7 +144,7 @@ pub(super) fn preferred(found: &[FoundDevice]) -> usize {
     speeds.ranking(found).first().map_or(0, |(info, _)| info.index)
 }
 
-/// Measures a device in a process of its own, because a driver may crash or hang. The error says what went wrong.
+/// Measures the speed of the device `index` in a separate process, because a driver may crash or hang.
 fn steps_per_second(index: usize) -> io::Result<f64> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(MEASUREMENT).args(["--device", &index.to_string()]);
@@ -162,7 +162,7 @@ fn steps_per_second(index: usize) -> io::Result<f64> {
     }
 }
 
-/// Waits until the child ends, and returns an error if it failed. Kills a child that takes too long.
+/// Waits until the child process ends, and returns an error if it failed. Kills a process that takes too long.
 fn finish(child: &mut Child) -> io::Result<()> {
     let started = Instant::now();
     loop {

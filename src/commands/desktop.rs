@@ -1,5 +1,5 @@
-//! Starting the program on Windows: from the desktop without a console window and with errors in a message box, and from
-//! a console with output that the reader may close.
+//! Start-up on Windows: closes the console window that the desktop opens, shows errors in a message box, and ends the
+//! program silently when the reader of its output closes the pipe.
 //!
 //! The program belongs to the console subsystem, so that cmd and PowerShell wait for it and receive its output and exit code.
 //! For such a program, the desktop opens a console window, unless Windows obeys `consoleAllocationPolicy` in the program's
@@ -15,8 +15,8 @@ use windows_sys::Win32::System::Console::{
 use windows_sys::Win32::UI::WindowsAndMessaging::{MB_ICONERROR, MB_OK, MessageBoxW};
 use windows_sys::w;
 
-/// Closes the console window if the desktop opened it for this program alone. Returns whether the program now has no
-/// place for its output.
+/// Closes the console window if the desktop opened it for this program alone. Returns whether the program's error
+/// messages now go nowhere.
 pub fn leave_console() -> bool {
     let mut processes = [0; 2];
     // SAFETY: the list has room for as many processes as the call is told. The other calls have no pointers to memory.
@@ -53,7 +53,7 @@ pub fn end_when_output_closes() {
     }));
 }
 
-/// Shows an error in a message box, and waits until it is closed.
+/// Shows an error in a message box, and waits until the user closes the box.
 pub fn show_error(message: &str) {
     let message: Vec<u16> = message.encode_utf16().chain([0]).collect();
     // SAFETY: both texts end with a zero and outlive the call. A null pointer stands for no owner.

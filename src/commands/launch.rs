@@ -20,7 +20,7 @@ pub(super) struct Begin {
 }
 
 impl Begin {
-    /// Builds the configuration from the options. `prepare` adapts the mode of a new simulation before `--set` applies.
+    /// Builds the configuration from the options. `prepare` adapts a new simulation's mode before `--set` is applied.
     pub(super) fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
         let carried = args.resume.as_deref().map(Carried::load).transpose()?;
         let (mut config, snapshot) = match carried {

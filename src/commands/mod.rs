@@ -32,7 +32,7 @@ pub unsafe fn prepare() {
     unsafe { compute::prepare_cache() };
 }
 
-/// Returns whether this process is the only copy of the program, or the first of those that a launcher started.
+/// Returns whether this process is the only copy of the program, or rank 0 of the copies that an MPI launcher started.
 pub fn is_first_copy() -> bool {
     compute::launched_rank() == 0
 }

@@ -35,7 +35,7 @@ pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'st
 /// Names of knobs (compile-time parameters of a kernel), each with the values to try.
 pub(super) type Trials = Vec<(&'static str, Vec<u32>)>;
 
-/// Parses `--knob NAME=VALUE,…`. Each knob must exist in at least one of `variants`.
+/// Parses `--knob NAME=VALUE,…`. Each knob (compile-time parameter) must exist in at least one of `variants`.
 pub(super) fn knobs(variants: &[&'static Variant], words: &[String]) -> Result<Trials> {
     words.iter().map(|word| trial(variants, word)).collect()
 }
@@ -58,7 +58,7 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
     Ok((knob.name, values))
 }
 
-/// Returns the value of each knob, or an error if a knob has several values.
+/// Returns the value of each knob (compile-time parameter), or an error if a knob has several values.
 pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
     let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
         [value] => Ok((name, value)),

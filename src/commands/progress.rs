@@ -18,18 +18,50 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Runs `steps` steps with a progress bar on stderr. Returns the values that the mode recorded, one per step, if any.
-pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
-    let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
-    bar.enable_steady_tick(Duration::from_millis(500));
-    let outcome = run_in_parts(engine, steps, |share| bar.set_position((share * 1000.0) as u64));
-    bar.finish_and_clear();
-    for LostDevice { error, step, .. } in engine.take_lost_devices() {
-        eprintln!("note: {error}; the other devices continued without it from step {step}");
-    }
-    outcome.map_err(|error| engine.crash_save(error))
+/// Runs an engine in one or several parts, and shows the progress of the whole run as a bar on stderr.
+pub(super) struct RunProgress {
+    bar: ProgressBar,
+    /// Number of steps of the whole run.
+    steps: u32,
+    /// Number of steps of the parts that have ended.
+    done: u32,
 }
 
+impl RunProgress {
+    /// Shows an empty bar for a run of `steps` steps.
+    pub(super) fn new(steps: u32) -> Self {
+        let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Self { bar, steps, done: 0 }
+    }
+
+    /// Runs the next `steps` steps. Returns the values that the mode recorded, one per step, if any.
+    pub(super) fn run(&mut self, engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
+        let outcome = run_in_parts(engine, steps, |share| {
+            let share = (self.done as f32 + share * steps as f32) / self.steps as f32;
+            self.bar.set_position((share * 1000.0) as u64);
+        });
+        self.done += steps;
+        for LostDevice { error, step, .. } in engine.take_lost_devices() {
+            self.bar.suspend(|| {
+                eprintln!("note: {error}; the other devices continued without it from step {step}");
+            });
+        }
+        outcome.map_err(|error| {
+            self.bar.finish_and_clear();
+            engine.crash_save(error)
+        })
+    }
+}
+
+impl Drop for RunProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Runs `steps` steps, and tells `progress` the share of them that is done. Returns the values that the mode recorded, one per step,
+/// if any.
 pub(super) fn run_in_parts(
     engine: &mut Engine,
     steps: u32,
@@ -45,7 +77,7 @@ pub(super) fn run_in_parts(
         if let Some(reported) = reported {
             let values = engine.series()?;
             if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-                let step = done as usize + at + 1;
+                let step = engine.clock().0 as usize - values.len() + at + 1;
                 return Err(invalid!("after {step} steps, {}", reported.broken));
             }
             series.extend(values);

@@ -13,7 +13,7 @@ use crate::compute::{Devices, FoundDevice, Ranks};
 use crate::engine::serve;
 use crate::modes::{Order, Parcel};
 
-/// Runs `command` with `dispatch` on rank 0, and obeys its orders on the other ranks.
+/// Runs `command` with `dispatch` on rank 0; on the other ranks, obeys the orders of rank 0.
 pub(super) fn call(
     ranks: &'static Ranks,
     command: Command,
@@ -61,14 +61,14 @@ fn wait_for_end() -> ! {
 fn obey(ranks: &'static Ranks, args: &DevicesArgs) -> Result<()> {
     // A launcher that is told to stop signals all ranks. Rank 0 may still finish a film, which needs this rank.
     for signal in [SIGINT, SIGTERM] {
-        // Without the handler, this rank only ends too early.
+        // If the handler cannot be installed, a signal only ends this rank too early.
         let _ = signal_hook::flag::register(signal, Arc::default());
     }
     let devices = Devices::all(greet(ranks, args)?)?.with_ranks(Some(ranks));
     serve(ranks, &devices)
 }
 
-/// Finds the devices of this rank, and tells rank 0 about them or, on rank 0, hears of those of all ranks.
+/// Finds the devices of this rank, and sends their properties to rank 0. On rank 0, receives those of all ranks.
 fn greet(ranks: &Ranks, args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = find(args);
     let infos = |found: &Vec<FoundDevice>| found.iter().map(|found| found.info.clone()).collect();
@@ -80,7 +80,7 @@ fn greet(ranks: &Ranks, args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     found
 }
 
-/// Returns the options for the devices of a rank, if the command runs on several ranks.
+/// Returns the options that select a rank's devices, or `None` if `command` cannot run on several ranks.
 fn devices(command: &Command) -> Option<DevicesArgs> {
     match command {
         Command::View(args) => Some(args.simulation.device.clone()),

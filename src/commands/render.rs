@@ -14,7 +14,7 @@ use signal_hook::flag;
 use super::devices::open_several;
 use super::launch::{Begin, steps};
 use super::options::{look, number_or_auto, size};
-use super::progress::{bar, run_in_parts, run_with_progress};
+use super::progress::{RunProgress, bar, run_in_parts};
 use super::report::{save, wrote};
 use crate::app::{FollowTarget, NamedBodies, Rig};
 use crate::base::{LightRequest, Look, OutputFile, Points, Result, invalid};
@@ -174,7 +174,8 @@ impl<'a> Renderer<'a> {
         // the window takes between two frames of a scene with small steps.
         let pace = scene.pace.unwrap_or(1).max(1);
         let pictures = (steps / pace).min(self.look.trails as u32);
-        run_with_progress(&mut self.engine, steps - pictures * pace)?;
+        let steps = steps - pictures * pace;
+        RunProgress::new(steps).run(&mut self.engine, steps)?;
         for nth in 0..=pictures {
             let pairs = if nth == pictures { PAIRS_OF_PICTURE } else { 0.0 };
             self.take(if nth > 0 { pace } else { 0 }, pairs)?;
@@ -188,8 +189,8 @@ impl<'a> Renderer<'a> {
         if self.request_light() { self.take(0, 0.0) } else { Ok(()) }
     }
 
-    /// Requests that the next points have an image of their light for the current camera, if there are many bodies. Returns
-    /// whether they will have one.
+    /// If there are many bodies, requests that the next points contain an image of the bodies' light for the current
+    /// camera. Returns whether an image was requested.
     fn request_light(&mut self) -> bool {
         let light = self.view.light_request(&self.rig.camera, self.offscreen.size().into());
         let has_image = light.is_some();

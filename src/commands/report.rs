@@ -27,12 +27,12 @@ pub(super) fn print_json(value: &impl serde::Serialize) {
     }
 }
 
-/// Says on stderr which file a command has written. On stdout, programs expect results only.
+/// Prints on stderr which file a command has written, because stdout is for results that other programs may read.
 pub(super) fn wrote(file: impl Display) {
     eprintln!("wrote {file}");
 }
 
-/// Calls `write` to write a file, and says which file it is.
+/// Calls `write` to write the file `output`, and prints the file's path on stderr.
 pub(super) fn save(output: OutputFile, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let path = output.path().to_owned();
     output.save(write).map(|()| wrote(path.display()))

@@ -1,6 +1,7 @@
 //! `gravitile run`: simulates without a window, and prints a report.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,10 +11,10 @@ use serde::Serialize;
 
 use super::devices::open_several;
 use super::launch::{Begin, steps};
-use super::progress::run_with_progress;
+use super::progress::RunProgress;
 use super::report::{self, print_json, speed, wrote};
 use crate::base::format::significant;
-use crate::base::{Matter, OutputFile, ParamValues, Result};
+use crate::base::{Error, Matter, OutputFile, ParamValues, Result};
 use crate::cli::Run;
 use crate::compute::Recording;
 use crate::engine::{Engine, KernelTime, Profile, relative_drift};
@@ -129,14 +130,20 @@ enum Outputs {
 }
 
 impl Outputs {
-    /// Prepares the output files before the run, so that an unwritable path is reported before the first step.
+    /// Prepares the output files before the run, so that an unwritable path is reported before the first step. Creates the folder
+    /// for the files of a fluid if it does not exist.
     fn create(path: &Path, info: &ModeInfo) -> Result<Self> {
         Ok(match info.work.matter {
             Matter::Bodies => Self::Bodies(OutputFile::create(path)?),
-            Matter::Flow => Self::Flow {
-                state: OutputFile::create(&path.join("final_state.dat"))?,
-                speeds: OutputFile::create(&path.join("av_vels.dat"))?,
-            },
+            Matter::Flow => {
+                if !path.is_dir() {
+                    fs::create_dir(path).map_err(Error::io("create the folder", path))?;
+                }
+                Self::Flow {
+                    state: OutputFile::create(&path.join("final_state.dat"))?,
+                    speeds: OutputFile::create(&path.join("av_vels.dat"))?,
+                }
+            }
         })
     }
 
@@ -156,10 +163,10 @@ impl Outputs {
     }
 }
 
-/// Steps of a run with `--profile`.
+/// Number of recorded steps, and time of a step without recording, in a run with `--profile`.
 #[derive(Debug, Clone, Copy)]
 struct Recorded {
-    /// Number of steps that are recorded.
+    /// Number of steps whose kernel launches are recorded.
     steps: u32,
     /// Mean time of a step on the device without recording, in seconds, or 0 if it was not measured.
     step_seconds: f64,
@@ -170,20 +177,21 @@ struct Recorded {
 fn report(engine: &mut Engine, steps: u32, records: bool) -> Result<(Report, Vec<f64>, Recorded)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());
-    let mut series = Vec::new();
+    let (mut progress, mut series) = (RunProgress::new(steps), Vec::new());
     let mut recorded = Recorded { steps, step_seconds: 0.0 };
     if records {
         // The first step is not measured, because some drivers compile a kernel when it runs for the first time.
         let first = u32::from(steps > 1);
-        series.extend(run_with_progress(engine, first)?);
+        series.extend(progress.run(engine, first)?);
         engine.take_seconds();
         let others = (steps - first) / 2;
-        series.extend(run_with_progress(engine, others)?);
+        series.extend(progress.run(engine, others)?);
         recorded.step_seconds = engine.take_seconds() / f64::from(others.max(1));
         recorded.steps = steps - first - others;
         engine.begin_recording(MOST_LAUNCHES);
     }
-    series.extend(run_with_progress(engine, recorded.steps)?);
+    series.extend(progress.run(engine, recorded.steps)?);
+    drop(progress);
     engine.end_recording();
     let seconds = clock.elapsed().as_secs_f64();
     let (end, _) = engine.diagnostics()?;

@@ -61,7 +61,7 @@ fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the initial configuration and the look that the options ask for.
+/// Returns the initial configuration and the drawing settings (look) that the options select.
 fn settings(args: &View) -> Result<(Begin, Partial<Look>)> {
     let mut begin = Begin::new(&args.simulation, |_| ())?;
     let config = &mut begin.config;
@@ -71,7 +71,7 @@ fn settings(args: &View) -> Result<(Begin, Partial<Look>)> {
     Ok((begin, look(&args.looks.look)?))
 }
 
-/// Reads a command line of `gravitile view` that the user has pasted into the window, without the name of the program.
+/// Parses the arguments of a `gravitile view` command that the user pasted into the window, without the program's name.
 fn read_command_line(arguments: Vec<String>) -> Result<(Config, Partial<Look>)> {
     let words = std::iter::once("gravitile".to_owned()).chain(arguments);
     let cli = Cli::try_parse_from(words).map_err(|error| {
@@ -122,7 +122,7 @@ mod tests {
     use crate::modes::MODES;
     use crate::scene::Scene;
 
-    /// Copies the settings as a command line, and reads the command line.
+    /// Formats the settings as a command line, and returns the settings parsed from the command line.
     fn copied(config: &Config, look: &Look) -> (Config, Look) {
         let text = command_line(config, look).unwrap();
         let Pasted::Command(arguments) = Pasted::read(&text).unwrap() else { panic!("{text}") };
@@ -132,7 +132,7 @@ mod tests {
         (Config { tuned: config.tuned.clone(), ..read }, look)
     }
 
-    /// Changes all numbers and switches, and the choices that affect the simulation.
+    /// Changes all numeric and on/off parameters of the mode, and the choices that affect the simulation.
     fn change(config: &mut Config) {
         for (key, value) in config.mode.values().iter() {
             let text = match value {

@@ -31,7 +31,7 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
     }
 }
 
-/// Reads the snapshot of `--resume`, if given.
+/// Reads the snapshot file that `--resume` names; returns `None` without this option.
 fn snapshot(args: &Bench) -> Result<Option<Snapshot>> {
     let Some(path) = &args.resume else { return Ok(None) };
     match Carried::load(path)? {
@@ -42,8 +42,8 @@ fn snapshot(args: &Bench) -> Result<Option<Snapshot>> {
     }
 }
 
-/// Returns the configuration to measure, with the parameters in `set`. It starts from `scene` or, if the mode has no
-/// such scene, from the mode's first scene.
+/// Returns the configuration to measure, with the parameters in `set`. The initial state is `scene` or, if the mode has
+/// no such scene, the mode's first scene.
 fn configuration(
     scene: Option<&str>,
     set: &[String],

@@ -17,7 +17,7 @@ use crate::engine::{Config, Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SampleErrors, choose};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of runs before timing, during which the program balances the work between the devices.
+/// Maximum number of untimed runs, in which the program balances the work between the devices before the timing.
 const SETTLING: u32 = 200;
 
 /// Measured speed of a configuration on a given number of devices or ranks: one row of the printed table and of the JSON
@@ -43,7 +43,7 @@ struct Row {
     speed_up: f64,
     /// `speed_up` divided by the ratio of this row's number of devices to the first row's.
     parallel_efficiency: f64,
-    /// Fraction of the step time that was spent on exchange in the last burst.
+    /// Fraction of the step time spent on data exchange between devices, as last measured.
     exchange_share: f64,
     relative_error: Option<f64>,
     errors: Option<SampleErrors>,
@@ -124,7 +124,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the options for the devices of each rank.
+/// Returns the options that select the devices of each rank.
 pub(crate) fn devices(args: &Bench) -> DevicesArgs {
     DevicesArgs { one: args.subject.device.clone(), devices: args.among.clone() }
 }
@@ -162,7 +162,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     Ok(configs)
 }
 
-/// Returns the number of bodies that is `times` as much work as those of `config`.
+/// Returns the number of bodies that need `times` as much work per step as the bodies of `config`.
 fn with_more_work(config: &Config, all: &Devices, times: usize) -> Result<usize> {
     let Resolved { recipe, bodies } = Resolved::new(config, &all[0].info)?;
     let in_step = config.mode.info().work.in_step;

@@ -12,7 +12,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Splits the values of `--set` into those that hold for all measurements and the list of values, if there is one.
+    /// Splits the arguments of `--set` into those with one value for all measurements, and the one with a list, if any.
     ///
     /// # Errors
     /// Returns an error if several parameters have lists, or if a list contains another parameter.
@@ -37,7 +37,7 @@ impl Sweep {
         Ok((set, sweep))
     }
 
-    /// Returns an error if none of the variants to measure uses the parameter.
+    /// Returns an error if none of the variants to measure uses the parameter of this sweep.
     pub(super) fn check(&self, ladders: &[(&'static ModeInfo, Vec<&'static Variant>)]) -> Result<()> {
         let all =
             || ladders.iter().flat_map(|(info, variants)| variants.iter().map(|variant| (*info, *variant)));
@@ -56,8 +56,8 @@ impl Sweep {
         ))
     }
 
-    /// Returns the assignment that each measurement of `variant` adds to `--set`; a single `None` if the variant
-    /// ignores the parameter.
+    /// Returns one assignment such as `opening=0.001` for each measurement of `variant`, or a single `None` if the
+    /// variant ignores the parameter of this sweep.
     pub(super) fn assignments(&self, info: &ModeInfo, variant: &Variant) -> Vec<Option<String>> {
         match info.uses(variant, &self.key) {
             true => self.values.iter().map(|value| Some(format!("{}={value}", self.key))).collect(),
@@ -65,7 +65,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the parameter with its value in `mode`, or `None` if `variant` does not use it.
+    /// Returns the key of the swept parameter and its value in `mode`, or `None` if `variant` ignores the parameter.
     pub(super) fn value(&self, mode: &dyn Mode, variant: &Variant) -> Option<(&'static str, ParamValue)> {
         let uses = mode.info().uses(variant, &self.key);
         mode.values().iter().find(|(key, _)| uses && *key == self.key)

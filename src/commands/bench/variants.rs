@@ -45,7 +45,7 @@ struct Row {
     bodies: usize,
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
-    /// Name and value of the parameter that `--set` gives several values; empty if the variant does not use it.
+    /// Name and value of the parameter for which `--set` has a list; empty if the variant ignores the parameter.
     set: BTreeMap<&'static str, ParamValue>,
     /// Number of simulation steps in each timed measurement.
     steps: u32,
@@ -64,13 +64,13 @@ struct Row {
     range: [f64; 2],
     /// Relative error of the last step for a sample of bodies or cells, compared with an f64 reference, if available.
     relative_error: Option<f64>,
-    /// Distribution of the errors that `relative_error` sums up.
+    /// Distribution of the sample's relative errors, summarized by `relative_error`.
     errors: Option<SampleErrors>,
-    /// Hardware limit on the speed, in pairs or cells per second, or `None` if unknown.
+    /// Hardware limit on the speed, in pairs or cells per second; `None` if unknown or not applicable.
     limit_per_second: Option<f64>,
-    /// Median speed divided by the hardware limit; `None` if the limit is unknown.
+    /// Median speed divided by the hardware limit; `None` if `limit_per_second` is `None`.
     share_of_limit: Option<f64>,
-    /// Utilization of each hardware unit of the device; `None` if the device's peak speed is unknown.
+    /// Utilization of each hardware unit of the device; `None` if `limit_per_second` is `None`.
     busy: Option<Busy>,
     /// Name of the hardware unit that limits the speed, if known.
     bound_by: Option<&'static str>,
@@ -246,7 +246,7 @@ fn roofline_charts(rows: &[Row], limits: &Limits, device: &DeviceInfo) -> Vec<Ro
     charts
 }
 
-/// Options and device of the measurements that one call of `bench` makes.
+/// Options and device for the measurements of one `bench` command.
 struct Plan<'a> {
     args: &'a Bench,
     device: &'a Device,

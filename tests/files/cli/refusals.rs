@@ -191,7 +191,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --mode fluid --set density=0", &["density=0", "0.001 to 10"]),
     ("run LONG --mode fluid --set viscosity=0", &["viscosity=0", "a number from"]),
     ("run LONG --mode fluid --set drive=wind", &["drive=wind", "row or force or inlet"]),
-    ("run LONG --mode fluid --out missing", &["cannot write missing/final_state.dat"]),
+    ("run LONG --mode fluid --out missing/deep", &["cannot create the folder missing/deep"]),
     (
         "run LONG --mode fluid --scene porous --set drive=inlet omega=1.999 inlet=0.3",
         &["steps, the flow blew up", "lower relaxation"],

@@ -197,7 +197,6 @@ fn a_seed_stands_for_its_bodies() {
 #[test]
 fn a_command_says_which_files_it_wrote() {
     let folder = folder();
-    fs::create_dir(folder.path().join("flow")).unwrap();
     let render = "render --scene figure-eight --steps 2 --size 64x40";
     let bench = "bench --mode gravity --variant naive --bodies 64 --repeats 1 --seconds 0.01 --json";
     for (args, files) in [
