@@ -203,14 +203,14 @@ pub(crate) struct Run {
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) steps: Option<u32>,
     /// Write the bodies after the last step to a CSV file; for a fluid, write final_state.dat and av_vels.dat to a
-    /// folder
+    /// folder, which is created if it does not exist
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// Write a snapshot after the last step; --resume continues from it
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Record when each kernel runs in the second half of the steps, and write a trace that Perfetto and
-    /// chrome://tracing open
+    /// Record when each kernel runs in half of the steps, those in the middle of the run, and write a trace that
+    /// Perfetto and chrome://tracing open
     #[arg(long, value_name = "FILE.json")]
     pub(crate) profile: Option<PathBuf>,
     /// Print the results as JSON

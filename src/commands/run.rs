@@ -172,7 +172,7 @@ struct Recorded {
     step_seconds: f64,
 }
 
-/// Runs `steps` steps. If `records` is true, records the kernels of the second half of all steps but the first. Returns
+/// Runs `steps` steps. If `records` is true, records the kernels of half of all steps but the first, those in the middle. Returns
 /// the report, the values that the mode recorded, one per step, and what was recorded.
 fn report(engine: &mut Engine, steps: u32, records: bool) -> Result<(Report, Vec<f64>, Recorded)> {
     let (start, _) = engine.diagnostics()?;
@@ -183,16 +183,23 @@ fn report(engine: &mut Engine, steps: u32, records: bool) -> Result<(Report, Vec
         // The first step is not measured, because some drivers compile a kernel when it runs for the first time.
         let first = u32::from(steps > 1);
         series.extend(progress.run(engine, first)?);
-        engine.take_seconds();
+        // Half of the steps that are not recorded come before the recorded ones, and half after them, so that steps that
+        // become slower and slower still take the same mean time.
         let others = (steps - first) / 2;
-        series.extend(progress.run(engine, others)?);
-        recorded.step_seconds = engine.take_seconds() / f64::from(others.max(1));
+        engine.take_seconds();
+        series.extend(progress.run(engine, others / 2)?);
+        let before = engine.take_seconds();
         recorded.steps = steps - first - others;
         engine.begin_recording(MOST_LAUNCHES);
+        series.extend(progress.run(engine, recorded.steps)?);
+        engine.end_recording();
+        engine.take_seconds();
+        series.extend(progress.run(engine, others - others / 2)?);
+        recorded.step_seconds = (before + engine.take_seconds()) / f64::from(others.max(1));
+    } else {
+        series.extend(progress.run(engine, steps)?);
     }
-    series.extend(progress.run(engine, recorded.steps)?);
     drop(progress);
-    engine.end_recording();
     let seconds = clock.elapsed().as_secs_f64();
     let (end, _) = engine.diagnostics()?;
     let resolved = engine.resolved();

@@ -61,7 +61,7 @@ fn a_profile_is_a_trace_and_a_table() {
     let args = "run --bodies 500 --steps 5 --variant tree --set integrator=euler --profile p.json --json";
     let report = json(folder.path(), args);
     let profile = &report["profiles"][0];
-    assert_eq!(number(&profile["steps"]), 2.0, "the second half of all steps but the first");
+    assert_eq!(number(&profile["steps"]), 2.0, "half of all steps but the first");
     let trace: Value = serde_json::from_slice(&fs::read(folder.path().join("p.json")).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let complete = |track| events.iter().filter(move |it| it["ph"] == "X" && it["tid"] == track);
