@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match commands::call(cli) {
         Ok(code) => code,
         Err(error) => {
-            // Without a connection, every copy that a launcher started comes here; one message is enough.
+            // If the MPI ranks cannot connect, every copy that the launcher started fails here; one message is enough.
             if commands::is_first_copy() {
                 eprintln!("gravitile: {error}");
                 #[cfg(windows)]

@@ -113,7 +113,7 @@ impl Viewer {
         if self.sim.config == *before {
             return;
         }
-        // A change of the settings applies to the present.
+        // Changed settings apply to the live simulation, so the view of a past moment ends.
         self.go_live(false);
         if self.must_wait() {
             self.ui.modes.rejected(&self.sim.config, before);
@@ -267,7 +267,7 @@ impl Viewer {
         }
     }
 
-    /// Applies settings given as text. Returns whether this succeeded; otherwise the user is told what `failed`.
+    /// Applies settings given as text. Returns whether this succeeded; if not, shows an error titled `failed`.
     fn take_settings(&mut self, text: &str, failed: &str) -> bool {
         let before = (self.sim.config.clone(), self.screen.look.clone());
         if let Err(error) = Pasted::read(text).and_then(|pasted| self.apply_pasted(pasted)) {
@@ -292,7 +292,7 @@ impl Viewer {
         ui.modes.adopt(next, config);
         (config.steps_per_frame, config.free_run) = (steps_per_frame, free_run);
         appearance.follow(&config.start, look);
-        // A command line names all settings of the picture that differ from those of the scene.
+        // A pasted command line lists every picture setting that differs from the scene's, so all others are reset.
         let mut of_window = Partial::all(look);
         of_window.retain(ChangeEffect::Window);
         *look = config.start.look.complete();
@@ -320,7 +320,7 @@ impl Viewer {
         }
     }
 
-    /// Returns a copy of the config whose scene also sets the current look and the current camera.
+    /// Returns a copy of the config whose scene also sets the current appearance and the current camera.
     fn scene_in_view(&mut self) -> Config {
         let Self { sim, viewpoint, screen, .. } = self;
         let look = Partial::changes(&Look::default(), &screen.look);

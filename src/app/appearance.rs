@@ -1,4 +1,4 @@
-//! The look of the picture, from three sources: the defaults, the scene, and the user.
+//! Combines the appearance settings of the picture from three sources: the defaults, the scene, and the user.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use crate::scene::Scene;
 
 /// Appearance settings of the scene and of the user. The user's settings apply to all scenes and override the scene's.
 pub(super) struct Appearance {
-    /// The scene whose look applies.
+    /// The scene whose appearance settings apply.
     scene: Arc<Scene>,
     /// The user's settings: saved ones, those on the command line, and changes in the window.
     pub own: Partial<Look>,
-    /// The look as it was last recorded. If the current look differs, the user has changed it.
+    /// The settings at the last call to [`Appearance::note`]. Where the current settings differ, the user changed them.
     noted: Look,
 }
 
@@ -22,12 +22,12 @@ impl Appearance {
         appearance
     }
 
-    /// Returns the look of the scene without the user's settings.
+    /// Returns the appearance settings of the scene without the user's settings.
     pub(super) fn of_scene(&self) -> Look {
         self.scene.look.complete()
     }
 
-    /// Returns the last recorded look: the scene's look with the user's settings applied.
+    /// Returns the last recorded appearance settings: the scene's, overridden by the user's.
     pub(super) fn look(&self) -> &Look {
         &self.noted
     }

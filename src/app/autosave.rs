@@ -66,7 +66,7 @@ impl Autosave {
         vec![Command::SetAutosaveFile(file), Command::SaveSnapshot(Save { path: None, view: view() })]
     }
 
-    /// Lets the next [`Autosave::start`] give the file to another simulation, because the one that had it has failed.
+    /// Lets [`Autosave::start`] assign the autosave file to another simulation, after the one that used it has failed.
     pub(super) fn restart(&mut self) {
         (self.has_started, self.saved) = (false, None);
     }
@@ -89,7 +89,8 @@ impl Autosave {
     }
 }
 
-/// Chooses an autosave file that no other window uses, and that a newer version of the program has not written. Returns its path, and its lock file if `folder` is writable.
+/// Chooses an autosave file that no other window uses, and that a newer version of the program has not written. Returns
+/// the path of the autosave file, and its lock file if `folder` is writable.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {

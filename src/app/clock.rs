@@ -98,12 +98,12 @@ impl FrameClock {
         self.due = Instant::now() + HEARTBEAT;
     }
 
-    /// Returns whether each frame has been too slow for 30 frames a second for at least `seconds`.
+    /// Returns whether frames have been too slow for 30 frames a second for at least `seconds`.
     pub(super) fn is_slow_for(&self, seconds: f64) -> bool {
         self.slow_for >= seconds
     }
 
-    /// Forgets that frames have been slow.
+    /// Resets the time for which frames have been too slow to zero.
     pub(super) fn forgive(&mut self) {
         self.slow_for = 0.0;
     }

@@ -24,7 +24,7 @@ pub(crate) fn command_line(config: &Config, look: &Look) -> Result<String> {
     };
     let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
     add("bodies", &one(bodies.filter(|_| start.bodies.is_none()).map(|bodies| bodies.to_string())));
-    // A scene file may set another seed.
+    // The default seed is 1, but a scene file may set another one.
     let is_usual = !start.is_random() || (*seed == 1 && start.file.is_none());
     add("seed", &one((!is_usual).then(|| seed.to_string())));
     add("variant", &one(variant.map(|variant| variant.name.to_owned())));
@@ -37,7 +37,7 @@ pub(crate) fn command_line(config: &Config, look: &Look) -> Result<String> {
     Ok(words.join(" "))
 }
 
-/// Returns the options that select `scene`.
+/// Returns the command-line options that select `scene`, such as `--scene merger`.
 fn origin(info: &'static ModeInfo, scene: &Scene) -> Result<String> {
     if info.scene(&scene.name).is_some_and(|built_in| **built_in == *scene) {
         return Ok(format!("--scene {}", scene.name));

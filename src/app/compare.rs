@@ -1,4 +1,4 @@
-//! Begins and ends the comparison of two simulations, and exchanges their places.
+//! Begins and ends the comparison of two simulations, and switches between them.
 
 use crossbeam_channel::bounded;
 
@@ -39,7 +39,7 @@ impl Viewer {
         self.screen.redraw();
     }
 
-    /// Lets the panel edit the other simulation.
+    /// Makes the panel edit the other one of the two compared simulations.
     pub(super) fn edit_other(&mut self) {
         let Some(comparison) = self.comparison.as_mut().filter(|comparison| comparison.has_started()) else {
             return;
@@ -53,14 +53,14 @@ impl Viewer {
         self.screen.redraw();
     }
 
-    /// Exchanges the halves of the picture.
+    /// Swaps the halves of the picture in which the two compared simulations are shown.
     pub(super) fn swap_halves(&mut self) {
         if let Some(Comparison { active, .. }) = &mut self.comparison {
             *active = active.other();
         }
     }
 
-    /// Ends the comparison, and continues with the simulation in this half.
+    /// Ends the comparison, and continues with the simulation shown in `half` of the picture.
     pub(super) fn keep(&mut self, half: Half) {
         let is_other = self.comparison.as_ref().is_some_and(|comparison| comparison.active != half);
         if is_other && self.comparison.as_ref().is_some_and(|comparison| !comparison.has_started()) {
@@ -77,7 +77,7 @@ impl Viewer {
         self.screen.redraw();
     }
 
-    /// Lets the simulation go on with the autosave file of `original`, from which it was copied.
+    /// Makes the active simulation autosave to the file of `original`, the simulation from which it was copied.
     fn take_over_autosave(&mut self, original: &Simulation) {
         if original.failure.is_some() {
             self.autosave.restart();
@@ -89,8 +89,8 @@ impl Viewer {
         self.autosave.saved = None;
     }
 
-    /// Handles that the active simulation has rejected a change of its config to `wanted`, which the other one may have
-    /// applied.
+    /// Handles the active simulation's rejection of the config `wanted`, which the other simulation may have applied.
+    /// Reverts the change there, or ends the comparison if `wanted` begins another run.
     pub(super) fn active_rejected(&mut self, wanted: &Config) {
         if begins_run(&self.sim.config, wanted) {
             self.end_parted();
@@ -99,14 +99,14 @@ impl Viewer {
         }
     }
 
-    /// Ends the comparison, because one of the simulations has not begun a run that the other may have begun.
+    /// Ends the comparison after one simulation could not begin a new run that the other one may have begun.
     fn end_parted(&mut self) {
         let Some(active) = self.comparison.as_ref().map(|comparison| comparison.active) else { return };
         self.keep(active);
         self.ui.alerts.say("The comparison has ended, because a simulation could not begin the new run");
     }
 
-    /// Sends a command to the simulation, and to the other one if two are compared.
+    /// Sends a command to the simulation, or to both simulations if two are compared.
     pub(super) fn send_to_all(&self, command: impl Fn() -> Command) {
         self.sim.send(command());
         self.comparison.iter().for_each(|comparison| comparison.other.send(command()));

@@ -1,4 +1,4 @@
-//! A second simulation beside the first one, from the same start: the halves of the picture, and how both keep in step.
+//! Compares two simulations that start from the same state, side by side, and keeps them at the same step.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::view::View;
 
 /// Fraction of the interval between displayed frames that the steps of both simulations may take.
 const SHARE: f64 = 0.85;
-/// Shortest interval between displayed frames for which steps are planned, in seconds.
+/// Shortest interval between displayed frames, in seconds, that is assumed when the steps per frame are chosen.
 const PICTURE: f64 = 1.0 / 60.0;
 /// Number of frames by which one simulation may be behind the other before it catches up without showing its steps.
 const MOST_FRAMES: u64 = 4;
@@ -25,7 +25,7 @@ const MOST_FRAMES: u64 = 4;
 pub(super) struct Comparison {
     /// The simulation that the panel does not edit.
     pub other: Simulation,
-    /// The picture of the other simulation.
+    /// Renderer of the other simulation's half of the picture.
     pub view: View,
     /// Half of the picture that shows the active simulation.
     pub active: Half,
@@ -36,9 +36,9 @@ pub(super) struct Comparison {
     log: DivergenceLog,
     /// Run and step of the latest comparison of the bodies; see [`Stats::generation`](crate::session::Stats).
     compared: (u64, u64),
-    /// Turns on the device: of the active simulation, and of the other.
+    /// Access to the shared devices, which the simulations use in turn: for the active one, and for the other one.
     pub turns: [Turns; 2],
-    /// Number of steps per frame that was last sent to both simulations, if any was sent.
+    /// Steps per frame that were last sent to both simulations: `Some(None)` in free run, `None` if not sent yet.
     sent: Option<Option<u32>>,
     /// Step to which one of the simulations catches up, if any.
     goal: Option<u64>,
@@ -76,7 +76,7 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// Returns what the panel shows of the comparison.
+    /// Returns the state of the comparison for display in the panel.
     pub(super) fn shown(&self) -> Compared<'_> {
         Compared { active: self.active, other: &self.other.shown, divergence: &self.log }
     }
@@ -97,8 +97,8 @@ impl Comparison {
         }
     }
 
-    /// Looks for new frames of both simulations. Returns whether they may be shown. Unless the simulations run freely,
-    /// only frames of the same step are shown, and meanwhile the simulation that is behind goes on.
+    /// Returns whether the newest frames of the two simulations may be shown. In free run and while seeking, they may;
+    /// otherwise both must show the same step, and only the simulation that is behind continues until they do.
     pub(super) fn keep_in_step(&mut self, sim: &mut Simulation) -> bool {
         self.set_pace(sim);
         self.follow_pause(&sim.config);
@@ -164,8 +164,8 @@ impl Comparison {
         Ok(())
     }
 
-    /// Applies a change of the active simulation's settings from `before` to `after` to the other simulation, as far as
-    /// both have the setting in common.
+    /// Applies a change of the active simulation's settings from `before` to `after` to the other simulation, except
+    /// for settings that each simulation keeps for itself, such as the kernel variant.
     pub(super) fn follow(&mut self, before: &Config, after: &Config) {
         let config = followed(&self.other.pool, &self.other.config, before, after);
         if config != self.other.config {
@@ -174,7 +174,7 @@ impl Comparison {
         }
     }
 
-    /// Runs or pauses the other simulation like the active one.
+    /// Runs or pauses the other simulation, as `config` runs or pauses the active one.
     fn follow_pause(&mut self, config: &Config) {
         if self.other.config.running != config.running {
             self.other.config.running = config.running;
@@ -184,7 +184,8 @@ impl Comparison {
 }
 
 /// Returns the number of steps between frames: the user's choice, or as many steps of both simulations as fit between two
-/// frames. `times` are the times of a step, in seconds; 0 if unknown. `picture` is the time between frames.
+/// frames. `times` are the durations of one step of each simulation, 0 if unknown; `picture` is the time between
+/// frames; all are in seconds.
 fn every(config: &Config, times: [f64; 2], picture: f64) -> u32 {
     let slower = (picture / PICTURE).max(1.0);
     let [a, b] = times;
@@ -196,9 +197,9 @@ fn every(config: &Config, times: [f64; 2], picture: f64) -> u32 {
     config.steps_per_frame.unwrap_or(auto)
 }
 
-/// Returns the settings of the other simulation after the active one's have changed from `before` to `after`. Each keeps its
-/// variant, its work-group, its compile-time parameters, its device and its parameters, but the bodies from which both start
-/// and the look are the same. `pool` holds the devices that both may use.
+/// Returns the settings of the other simulation after the active one's have changed from `before` to `after`. Each
+/// simulation keeps its own variant, work-group size, compile-time parameters, devices and physical parameters; the
+/// initial bodies and the appearance are shared. `pool` holds the devices that the simulations may use.
 fn followed(pool: &[DeviceInfo], other: &Config, before: &Config, after: &Config) -> Config {
     if before.mode.info() != after.mode.info() {
         return after.clone();

@@ -22,7 +22,7 @@ const MAX_WAITING: usize = 2;
 pub(super) struct Shot {
     pub picture: RawPicture,
     pub captions: Captions,
-    /// Theme of the picture, in whose colours the captions are drawn.
+    /// Theme that sets the colours of the captions.
     pub theme: Theme,
 }
 
@@ -62,7 +62,8 @@ pub(super) struct FilmInProgress {
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
     pub size: (u32, u32),
-    /// Time in the record, in seconds, at which a film of the replay begins; `None` for a film of the present.
+    /// Time in the recorded run, in seconds, at which a film of the replay begins; `None` for a film of the live
+    /// simulation.
     pub replay: Option<f64>,
     /// Number of simulation steps between successive pictures of the film.
     pace: u32,

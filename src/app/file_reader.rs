@@ -92,7 +92,7 @@ pub(super) struct KernelFolder {
     /// Receives the edited kernels whenever a file in the folder is saved.
     pub edits: Receiver<Result<KernelEdits>>,
     pub watch: Watch,
-    /// The text that the window saved last, by the file's name.
+    /// The text of each kernel file as the built-in editor last saved it, by file name.
     pub saved: BTreeMap<&'static str, String>,
 }
 

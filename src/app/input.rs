@@ -53,7 +53,7 @@ pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
     pub drag: Option<Drag>,
     shift: bool,
-    /// Distance that the pointer has moved since a button was pressed, in picture heights.
+    /// Length of the pointer's path since a button was pressed, in picture heights.
     travel: f32,
     /// Brush strokes that the simulation has not received yet.
     pub strokes: Vec<Stroke>,

@@ -9,7 +9,7 @@ use crate::compute::FoundDevice;
 use crate::engine::{Config, Engine};
 use crate::ui::Lesson;
 
-/// Function that reads the configuration and the look from the arguments of a command line of `gravitile view`.
+/// Function that parses the arguments of `gravitile view` into a configuration and appearance settings.
 pub type ReadCommandLine = fn(Vec<String>) -> Result<(Config, Partial<Look>)>;
 
 /// Options for starting the window.
@@ -24,8 +24,8 @@ pub struct Options {
     pub view: String,
     /// Whether the program continues from a snapshot.
     pub resumes: bool,
-    /// Whether the look may open scenes with a camera move. Runs that measure or compare frames do not, unless the command
-    /// line asks for it.
+    /// Whether a scene may open with a camera move, if the appearance settings enable it. False in runs that measure or
+    /// compare frames, unless the command line sets `opening_move`.
     pub may_open_with_move: bool,
     /// Function that builds the engine. It is called on the simulation's thread.
     pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
@@ -44,8 +44,8 @@ pub struct Options {
     pub frames: Option<u64>,
     /// File to which the report (frame times and events) is written on exit, if the user asked for one.
     pub report: Option<OutputFile>,
-    /// Function that reads the configuration and the look from the arguments of a command line.
+    /// Function that parses a pasted command line into a configuration and appearance settings.
     pub read_command_line: ReadCommandLine,
-    /// When the program started.
+    /// Time at which the program started.
     pub started: Instant,
 }

@@ -46,7 +46,7 @@ impl Viewer {
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
         self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
         if let (Some(film), Some(past)) = (&mut self.exports.film, self.timeline.shown.past) {
-            // The replay at its end begins anew.
+            // If the replay has reached its end, the film starts at the beginning of the recorded run.
             let [first, last] = self.timeline.shown.span.unwrap_or_default();
             film.replay = Some(if past < last { past } else { first });
             self.timeline.shown.plays = false;
@@ -63,7 +63,7 @@ impl Viewer {
         let Some(film) = self.exports.film.take() else { return };
         self.ui.export.filming = None;
         self.replayed = None;
-        // The screen shows the moment at which the film began.
+        // Redraws the past moment that was on the screen when the film began.
         self.sim.past.iter_mut().for_each(|past| past.is_new = true);
         if !keeps {
             self.ui.alerts.say("The film was cancelled");
@@ -111,7 +111,7 @@ impl Viewer {
         if film.is_complete() {
             self.end_film(true);
         } else if let (Some(shot), Some(start)) = (shot, replay) {
-            // A replay that ends before the film ends the film.
+            // If the replay ends before the film does, the film ends too.
             match self.timeline.film_frame(start, seconds) {
                 Some(frame) => self.replayed = Some((shot.film, frame)),
                 None => self.end_film(true),
@@ -125,12 +125,12 @@ impl Viewer {
     pub(super) fn draw_replayed(&mut self) -> Result<()> {
         let Some((film, frame)) = self.replayed.take() else { return Ok(()) };
         self.draw_shot(film, &frame.points, &frame.stats)?;
-        // The window shows the moment of the film.
+        // The window also shows the frame that was drawn for the film.
         self.screen.redraw();
         Ok(())
     }
 
-    /// Requests the points of a frame of a film, or of a picture, with a width and height in pixels.
+    /// Requests the points for the film frame `film`, or for a single picture if `film` is `None`. `size` is in pixels.
     fn capture(&mut self, film: Option<FilmFrame>, size: (u32, u32)) {
         let light = self.screen.view.light_request(&self.viewpoint.rig.camera, size.into()).map(Box::new);
         self.sim.send(Command::Capture(CaptureRequest { film, light }));

@@ -1,4 +1,4 @@
-//! Shows the recorded run in place of the present: looks back, replays, and continues from an earlier moment.
+//! Shows the recorded run in place of the live simulation: looks back, replays, and continues from a past moment.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use super::viewer::Viewer;
 use crate::session::{Command, Continuation};
 use crate::ui::{self, Action};
 
-/// Reason why the simulation cannot continue from a moment.
+/// Reason, shown to the user, why the simulation cannot continue from a recorded moment.
 const NO_POINT: &str = "No exact state is stored for this moment: the simulation changed just before it, or the memory was used up. Choose another moment.";
 
 impl Viewer {
-    /// Brings the limit on the record's memory and what the timeline shows up to date.
+    /// Updates the memory limit of the recorded run, and the state that the timeline shows.
     pub(super) fn update_timeline(&mut self) {
         let limit = self.screen.look.record_bytes();
         if std::mem::replace(&mut self.timeline.limit, limit) != limit {
@@ -23,7 +23,7 @@ impl Viewer {
         self.timeline.update();
     }
 
-    /// Performs an action of the timeline. Returns whether `action` is one.
+    /// Performs `action` if it is a timeline action. Returns whether it is one.
     pub(super) fn act_on_timeline(&mut self, action: &Action) -> bool {
         use Action as A;
         let is_moving =
@@ -66,7 +66,7 @@ impl Viewer {
         true
     }
 
-    /// Shows the recorded moment at the time `at`. Pauses the simulation until the user returns to the present.
+    /// Shows the recorded moment at the time `at`. Pauses the simulation until the user returns to the live simulation.
     fn scrub_to(&mut self, at: Option<f64>) {
         let Some(at) = at else { return };
         self.timeline.shown.plays = false;
@@ -105,7 +105,7 @@ impl Viewer {
         }
     }
 
-    /// Returns from the past to the present. The simulation resumes if it ran before, and if `resumes` is true.
+    /// Returns from a past moment to the live simulation, and resumes it if it ran before and `resumes` is true.
     pub(super) fn go_live(&mut self, resumes: bool) {
         if !self.leave_past() {
             return;
@@ -116,7 +116,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Ends the view of the past, and returns whether there was one. The screen keeps showing it until the next frame arrives.
+    /// Ends the view of a past moment. Returns whether one was shown. The screen still shows it until the next frame.
     fn leave_past(&mut self) -> bool {
         let was_past = self.sim.past.take().is_some();
         (self.timeline.shown.past, self.timeline.shown.plays) = (None, false);
@@ -128,7 +128,7 @@ impl Viewer {
         was_past
     }
 
-    /// Asks the simulation to continue from the moment on the screen.
+    /// Asks the simulation to continue from the past moment on the screen.
     fn continue_here(&mut self) {
         if self.has_stopped("Could not continue from here") {
             return;
@@ -143,8 +143,8 @@ impl Viewer {
         self.leave_past();
     }
 
-    /// Returns whether the user looks at the past, and `action` needs the present. Actions that leave the present bodies
-    /// behind first return to it; others are refused with a message.
+    /// Returns whether `action` is refused, with a message, because the screen shows a past moment and `action` needs
+    /// the live simulation. Actions that move or replace the live bodies, such as a restart, return to it instead.
     pub(super) fn is_refused_in_past(&mut self, action: &Action) -> bool {
         use Action as A;
         let saves = matches!(action, A::SaveSnapshot | A::SaveSnapshotTo(_));

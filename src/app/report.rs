@@ -24,7 +24,7 @@ pub(super) struct Recorder {
     pub frames: u64,
     /// Working time of each frame, and time since the previous frame, in ms.
     times: Vec<[f64; 2]>,
-    /// Working time of each frame that shows new bodies, and the time taken to upload them, in ms.
+    /// Working time of each frame that shows new bodies, and the time to upload these bodies to OpenGL, in ms.
     news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
     /// Time to draw each updated set of bodies while the simulation is paused, in ms.
@@ -44,18 +44,20 @@ struct Event {
     what: String,
 }
 
-/// What the report says of the recorded run.
+/// Section of the report about the recorded run.
 #[derive(Debug, Default)]
 pub(super) struct TimelineReport {
-    /// Number of frames in the record, their memory in bytes, and the length of the record in seconds.
+    /// Number of recorded frames.
     pub frames: usize,
+    /// Memory that the recorded run uses, in bytes.
     pub bytes: usize,
+    /// Length of the recorded run, in seconds without pauses.
     pub seconds: f64,
-    /// Texts of the events.
+    /// Texts of the events in the recorded run.
     pub events: Vec<String>,
-    /// Time of the past moment on the screen, in seconds of the record; `None` if the screen shows the present.
+    /// Time of the past moment on the screen, in seconds; `None` if the screen shows the live simulation.
     pub past: Option<f64>,
-    /// Time to decode each frame of the past that was shown, in ms.
+    /// Time to decode each recorded frame that was shown again, in ms.
     pub decodings: Vec<f64>,
 }
 
@@ -180,7 +182,7 @@ impl Recorder {
             "config": values(config),
             "look": ParamValues::collect(&mut look.clone()),
             "stats": stats,
-            // The recorded run, and the time to decode frames of the past.
+            // The recorded run, and the time to decode recorded frames.
             "timeline": {
                 "frames": timeline.frames,
                 "bytes": timeline.bytes,
@@ -189,8 +191,8 @@ impl Recorder {
                 "past": timeline.past,
                 "decode_ms": percentiles(timeline.decodings.into_iter()),
             },
-            // While two simulations are compared: statistics of the one that the panel does not edit, and the latest
-            // divergence: root mean square, and largest.
+            // While two simulations are compared: the statistics of the one that the panel does not edit, and the root
+            // mean square and the maximum of the latest divergence.
             "compared": compared.map(|compared| compared.other),
             "divergence": compared.and_then(|compared| compared.divergence.latest()).map(|it| [it.rms, it.largest]),
             "events": self.events,

@@ -1,5 +1,5 @@
-//! The camera rig: moves the camera by drags, momentum and the wheel, glides to stored views, follows a point, and keeps
-//! the bodies in view.
+//! The camera rig: moves the camera in response to drags and the mouse wheel, lets it coast and glide to stored views,
+//! makes it follow a point, and keeps the bodies in view.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -61,7 +61,7 @@ pub(crate) struct Rig {
     pub camera: Camera,
     /// Most recent movements of the current drag, in picture heights, with their times.
     movements: VecDeque<(Instant, Vec2)>,
-    /// Motion that continues after a drag: its kind, and its speed in picture heights per second.
+    /// Motion that continues after a drag: the kind of drag, and the velocity in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
     /// Remaining zoom, as the natural logarithm of the factor for the camera's distance, and the cursor position that
     /// the zoom keeps fixed.

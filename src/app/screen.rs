@@ -10,21 +10,21 @@ use crate::base::{Look, Result};
 use crate::ui::WindowStats;
 use crate::view::View;
 
-/// Time, in seconds, for which frames may be slow before the window leaves out bloom. A shorter delay, such as that of a
-/// kernel that is being compiled, changes nothing.
+/// Time, in seconds, for which frames may be slow before the window leaves out bloom. Shorter slowdowns, for example
+/// while a kernel is compiled, have no effect.
 const PATIENCE: f64 = 3.0;
 
 pub(super) struct Screen {
     pub view: View,
-    /// The current look, which the panel edits.
+    /// The current appearance settings, which the panel edits.
     pub look: Look,
-    /// The sources of the look: the scene's settings and the user's settings.
+    /// The sources of the appearance settings: the scene and the user.
     pub appearance: Appearance,
     pub clock: FrameClock,
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
-    /// The run, the size in pixels and the bloom setting for which `is_sparing` holds.
+    /// Run of the scene, size of the picture in pixels, and bloom setting to which `is_sparing` applies.
     tried: Option<(u64, [u32; 2], EffectMode)>,
     /// Whether automatic bloom is left out, because frames were too slow with it.
     is_sparing: bool,
@@ -57,8 +57,8 @@ impl Screen {
         self.lacks_trails && !lacked
     }
 
-    /// Leaves out automatic bloom if a CPU draws too slowly with it for 30 frames a second. Tries it again for another run of a
-    /// scene, another size, and after a change of the setting. Returns whether it is left out.
+    /// Leaves out automatic bloom if the CPU draws and cannot reach 30 frames a second. Tries bloom again when the run
+    /// of the scene, the size of the picture or the bloom setting changes. Returns whether bloom is left out.
     pub(super) fn spare(&mut self, run: u64, size: [u32; 2]) -> bool {
         let shown = (run, size, self.look.bloom);
         if self.tried != Some(shown) {

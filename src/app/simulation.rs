@@ -5,19 +5,19 @@ use crate::compute::DeviceInfo;
 use crate::engine::{Config, Resolved};
 use crate::session::{Command, Frame, Session, Stats, WatchList};
 
-/// A recorded moment that the screen shows in place of the present.
+/// A recorded moment that the screen shows in place of the live simulation.
 pub(super) struct Past {
     pub frame: Frame,
-    /// Whether the frame has yet to be drawn.
+    /// Whether `frame` has yet to be drawn.
     pub is_new: bool,
 }
 
 pub(super) struct Simulation {
     pub session: Session,
-    /// The recorded moment on the screen; `None` if the screen shows the present.
+    /// The recorded moment on the screen; `None` if the screen shows the live simulation.
     pub past: Option<Past>,
-    /// Whether the newest frame that was taken from the session has yet to be drawn: after a view of the past, or after a
-    /// wait for the other simulation of a comparison.
+    /// Whether the frame last taken from the session must be drawn although it is not new: after a past moment was
+    /// shown, or after the frame was skipped to wait for the other simulation of a comparison.
     pub returns: bool,
     /// Devices that the simulation may use.
     pub pool: Vec<DeviceInfo>,
@@ -29,11 +29,11 @@ pub(super) struct Simulation {
     pub failure: Option<Error>,
     /// Whether the simulation is opening a snapshot that will replace the displayed bodies.
     pub is_resuming: bool,
-    /// What the window shows. The simulation measures it.
+    /// Quantities that the window shows, and that the simulation must therefore measure.
     watched: WatchList,
     /// Depth of the tree cells that the picture shows; `None` if it shows no cells.
     cells: Option<u32>,
-    /// Image of the bodies' light that the simulation adds to its frames, if any.
+    /// Request for an image of the bodies' light that the simulation adds to its frames, if any.
     light: Option<LightRequest>,
 }
 
@@ -80,7 +80,7 @@ impl Simulation {
         (frame, &self.shown, is_new | std::mem::take(&mut self.returns))
     }
 
-    /// Takes the frame that the last call to [`Session::newest`] found, so that the simulation goes on, without drawing it.
+    /// Skips the frame that the last call to [`Session::newest`] found, so that the simulation continues.
     pub(super) fn skip_frame(&mut self) {
         self.returns |= self.session.take().1;
     }
@@ -93,7 +93,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the config and the points on the screen.
+    /// Returns the config that the panel edits, and the points on the screen.
     pub(super) fn scene(&mut self) -> (&Config, &Points) {
         let points = match &self.past {
             Some(past) => &past.frame.points,
@@ -107,7 +107,7 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the simulation what the window shows, if this has changed.
+    /// Tells the simulation which quantities the window shows, if they have changed, so that it measures them.
     pub(super) fn watch(&mut self, watched: WatchList) {
         if std::mem::replace(&mut self.watched, watched) != watched {
             self.send(Command::Watch(watched));

@@ -1,4 +1,4 @@
-//! The record of the run as the window keeps it: what the timeline shows, and the frames to show again.
+//! The recorded run: what the timeline shows of it, and the past frames that the window shows again.
 
 use std::time::Instant;
 
@@ -8,24 +8,24 @@ use crate::session::Frame;
 use crate::session::timeline::{EventKind, Recorder};
 use crate::ui;
 
-/// Maximum number of bodies in a recorded frame, if a graphics card draws and if the CPU draws.
+/// Maximum number of bodies in a recorded frame: if a GPU draws the picture, and if the CPU does.
 const MOST_BODIES: [usize; 2] = [1 << 16, 1 << 14];
-/// Maximum number of decoding times in the report.
+/// Maximum number of decoding times of recorded frames that are kept for the report.
 const MOST_DECODINGS: usize = 10_000;
-/// The record of the run, and the replay.
+/// The recorded run, and the state of its replay.
 pub(super) struct Timeline {
     pub recorder: Recorder,
-    /// What the timeline shows.
+    /// State of the recorded run and of its replay, as the timeline displays them.
     pub shown: ui::TimelineState,
-    /// Revision of the record that `shown` describes.
+    /// Revision of the recorded run that `shown` describes; `None` before the first update.
     revision: Option<u64>,
-    /// Whether the simulation ran when the user began to look at the past.
+    /// Whether the simulation was running before the screen switched to a past moment.
     pub was_running: bool,
-    /// Limit on the memory of the record, in bytes.
+    /// Memory limit of the recorded run, in bytes; 0 disables recording.
     pub limit: usize,
     /// Texts of the current warnings without their numbers, which change all the time.
     warnings: Vec<String>,
-    /// Time to decode each frame of the past, in ms.
+    /// Time to decode each recorded frame that was shown again, in ms.
     decodings: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ impl Timeline {
         self.recorder.take(frame, Instant::now());
     }
 
-    /// Describes the record for the report.
+    /// Summarises the recorded run for the report.
     pub(super) fn report(&self) -> TimelineReport {
         let record = self.recorder.record();
         TimelineReport {
@@ -60,12 +60,12 @@ impl Timeline {
         }
     }
 
-    /// Records an event.
+    /// Adds a warning to the events of the recorded run.
     pub(super) fn note(&self, text: impl Into<String>) {
         self.recorder.note(EventKind::Warning, text.into());
     }
 
-    /// Records the warnings that have appeared since the last call.
+    /// Adds those of the current `warnings` to the recorded events that were not shown at the last call.
     pub(super) fn note_warnings(&mut self, warnings: Vec<String>) {
         let bare = |text: &String| text.replace(|letter: char| letter.is_ascii_digit() || letter == '.', "");
         for text in warnings.iter().filter(|text| !self.warnings.contains(&bare(text))) {
@@ -74,7 +74,7 @@ impl Timeline {
         self.warnings = warnings.iter().map(bare).collect();
     }
 
-    /// Updates what the timeline shows.
+    /// Updates `shown` if the recorded run has changed.
     pub(super) fn update(&mut self) {
         let record = self.recorder.record();
         if self.revision.replace(record.revision()) != Some(record.revision()) {
@@ -86,10 +86,10 @@ impl Timeline {
         }
     }
 
-    /// Returns the frame at this time of the record, in seconds, and its own time; `None` if nothing has been recorded.
+    /// Returns the recorded frame at the time `at`, and the frame's exact time; `None` if nothing has been recorded.
     pub(super) fn frame(&mut self, at: f64) -> Option<(f64, Frame)> {
         let begun = Instant::now();
-        // The thread that compresses waits for the copy, but not for the decoding.
+        // Releases the lock before decoding, so that the thread that compresses new frames waits only for this copy.
         let recorded = {
             let record = self.recorder.record();
             record.frames().get(record.place(at)?)?.clone()
@@ -101,7 +101,7 @@ impl Timeline {
         Some((recorded.at, frame))
     }
 
-    /// Returns the time of the frame that is `count` frames after the one at the time `at`.
+    /// Returns the time of the recorded frame `count` frames after the one at the time `at`, or of the nearest one.
     pub(super) fn neighbour(&self, at: f64, count: i32) -> Option<f64> {
         let record = self.recorder.record();
         let place = record.place(at)? as i64 + i64::from(count);

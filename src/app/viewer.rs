@@ -44,7 +44,7 @@ pub(super) struct Viewer {
     pub(super) preferences: Preferences,
     pub(super) exports: Exports,
     pub(super) timeline: Timeline,
-    /// Number of a film of the replay, and the frame that it shows next.
+    /// While a film of the replay is made: the film's number, and the recorded frame to draw for it next.
     pub(super) replayed: Option<(u64, Frame)>,
     /// Receives the content of the file that is being read, if any.
     pub(super) reader: Option<Receiver<Result<Content>>>,
@@ -53,7 +53,7 @@ pub(super) struct Viewer {
     pub(super) read_command_line: ReadCommandLine,
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
-    /// See [`Options::may_open_with_move`].
+    /// Whether a scene may open with a camera move; see [`Options::may_open_with_move`].
     may_open_with_move: bool,
     pub(super) proxy: EventLoopProxy<Wake>,
     /// The window. This field is last, because the window must be dropped after everything that uses OpenGL.
@@ -138,7 +138,7 @@ impl Viewer {
         }
         self.move_camera(interval);
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
-        // The panel does not cover this area.
+        // `output.picture` is the area that the panel does not cover.
         let halves = self.comparison.as_ref().map(|it| [it.active, it.active.other()]);
         let window = &mut self.screen.window;
         window.other = halves.map(|[_, other]| window.pixels(other.of(output.picture)));
@@ -172,7 +172,7 @@ impl Viewer {
             self.preferences.save(settings);
             let Self { autosave, viewpoint, .. } = self;
             let sim = autosaved(&mut self.sim, &mut self.comparison);
-            // A hidden window does not show the newest frame.
+            // While the window is hidden, the frame on the screen is older than the newest frame.
             let newest = &sim.session.newest().stats;
             let commands = autosave.save(newest, || viewpoint.rig.camera.to_words());
             commands.into_iter().for_each(|command| sim.send(command));
@@ -217,7 +217,7 @@ impl Viewer {
         self.update_attractor();
         let Some(output) = self.show_panel(events) else { return Ok(None) };
         self.screen.window.present(self.ui.presents);
-        // egui also uses a press just outside the edge of a panel or a window.
+        // egui also handles a press just outside the edge of a panel or a window; it must not begin a gesture.
         if self.tools.mouse.drag.is_some() && self.screen.window.egui().is_using_pointer() {
             self.cancel_gesture();
         }
@@ -355,7 +355,7 @@ impl Viewer {
         }
     }
 
-    /// Returns whether the camera rotates by itself. It does not rotate around a flat scene.
+    /// Returns whether the camera rotates automatically. The camera never rotates in a flat scene.
     pub(super) fn turns(&self) -> bool {
         self.screen.look.turn && self.sim.config.mode.info().work.orbit.is_ok()
     }
@@ -431,7 +431,7 @@ impl Viewer {
     /// Applies pending mouse gestures and brush strokes.
     fn apply_gestures(&mut self) {
         if self.sim.past.is_some() {
-            // The indices and places of the past bodies are not those of the present.
+            // Gestures over a past moment refer to bodies whose indices and positions differ from the live ones.
             self.tools.mouse.gestures.clear();
             self.tools.mouse.strokes.clear();
         }
@@ -527,7 +527,7 @@ impl Viewer {
         };
         self.end_film(true);
         let mut saved = Ok(());
-        // It may hold the device, for which the other one waits.
+        // The compared simulation may hold the device that the active simulation waits for.
         self.comparison = None;
         // Before the worker ends, it delivers all requested pictures.
         self.sim.session.end(Some(self.viewpoint.rig.camera.to_words()));
@@ -543,7 +543,7 @@ impl Viewer {
     }
 }
 
-/// Returns the simulation that is saved automatically: while two are compared, the one from which the comparison began.
+/// Returns the simulation to autosave: if two are compared, the one from which the comparison began.
 fn autosaved<'a>(sim: &'a mut Simulation, comparison: &'a mut Option<Comparison>) -> &'a mut Simulation {
     match comparison {
         Some(comparison) if !comparison.has_original => &mut comparison.other,

@@ -33,7 +33,7 @@ pub(super) struct Viewpoint {
     scene: Option<Arc<Scene>>,
     /// The camera as it last framed all bodies.
     framed: Camera,
-    /// Placement that was last applied when all bodies were framed: the scene's, or none if the user asked to see all bodies.
+    /// Camera placement of the last framing: the scene's, or empty if the user asked to see all bodies.
     placement: Partial<SceneCamera>,
     /// Whether a newly chosen scene opens with a camera move.
     pub opens_with_move: bool,
@@ -41,7 +41,7 @@ pub(super) struct Viewpoint {
     resumes: bool,
     /// The area of the picture that the camera is adapted to; `None` before the first frame.
     viewport: Option<Viewport>,
-    /// The view that shows the bodies as they were a moment ago, if the camera keeps the bodies in view.
+    /// View to which the camera slowly moves to keep the bodies in view; `None` if the camera does not do this.
     kept: Option<Camera>,
     /// Time since `kept` was computed.
     kept_for: Duration,
@@ -164,8 +164,8 @@ impl Viewpoint {
         camera
     }
 
-    /// Computes from time to time which view shows the bodies, if `keeps` is true and there are bodies. `is_new` tells
-    /// whether `points` have changed since the last call.
+    /// Updates `kept` at most once per [`KEEP_INTERVAL`], or clears it if `keeps` is false or there are no bodies.
+    /// `is_new` tells whether `points` have changed since the last call.
     pub(super) fn update_kept(&mut self, points: &Points, is_new: bool, (keeps, viewport): (bool, Viewport)) {
         if !keeps || view::middle(points).is_none() {
             self.kept = None;

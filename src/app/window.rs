@@ -35,7 +35,7 @@ pub(super) struct Window {
     pub is_software: bool,
     /// Area of the picture, in pixels from the window's lower left corner.
     pub picture: glium::Rect,
-    /// Area of the other half of the picture, while two simulations are compared.
+    /// Area of the picture that shows the other simulation, while two simulations are compared.
     pub other: Option<glium::Rect>,
     /// The area in which the pointer is, or in which the current drag began: `picture` or `other`.
     hand: glium::Rect,
@@ -151,7 +151,7 @@ impl Window {
         self.window.set_fullscreen(is_full.then_some(Fullscreen::Borderless(None)));
     }
 
-    /// Sets the theme of the title bar, where the system draws title bars in themes.
+    /// Sets the theme of the title bar, on systems that support themed title bars.
     pub(super) fn set_theme(&mut self, theme: Theme) {
         if std::mem::replace(&mut self.theme, theme) != theme {
             self.window.set_theme(Some(title_bar(theme)));
@@ -168,7 +168,7 @@ impl Window {
         self.gui.context().pixels_per_point()
     }
 
-    /// Returns the window's inner width and height in logical pixels; in full screen, those before it.
+    /// Returns the window's inner size in logical pixels; in full screen, the inner size before full screen.
     pub(super) fn logical_size(&self) -> (u32, u32) {
         match self.is_full_screen() {
             true => self.windowed_size,
@@ -226,7 +226,7 @@ impl Window {
         }
     }
 
-    /// Returns whether the pointer is in the other half of the picture.
+    /// Returns whether the pointer is in the half of the picture that shows the other simulation.
     pub(super) fn points_at_other(&self) -> bool {
         self.other == Some(self.hand)
     }
@@ -335,7 +335,7 @@ fn open_display(
     Ok((display, waits))
 }
 
-/// Returns a function that adds to an error that this display lacks `what`, and what to do.
+/// Returns a function that turns an error into a message: the display does not support `what`, and what to do about it.
 fn unsupported<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Error {
     move |reason| {
         Error::Graphics(format!(

@@ -16,7 +16,7 @@ pub(crate) const OPENGL: &str = "install the newest driver for your GPU, or the 
 pub(crate) const OPENGL: &str = "install Mesa or a newer graphics driver \
                                  (on Debian and Ubuntu, run `apt install libgl1 libegl1 libgl1-mesa-dri`)";
 
-/// Advice if no window can be opened. On Windows, pictures need the same driver as a window.
+/// Advice if no window can be opened. On Windows, saving pictures is no alternative, because it needs the same driver.
 #[cfg(windows)]
 pub(crate) const WITHOUT_WINDOW: &str = "without a window, use `gravitile run` to print results";
 #[cfg(not(windows))]

@@ -171,7 +171,7 @@ pub struct Points {
 }
 
 /// Returns the step from one body to the next in a sample of at most `most` of `count` bodies. The step is odd, because
-/// scenes may place bodies by turns in two parts.
+/// a scene with two parts may place bodies alternately in each part.
 pub fn sample_stride(count: usize, most: usize) -> usize {
     count.div_ceil(most.max(1)) | 1
 }
@@ -223,7 +223,8 @@ impl Points {
         f32::from_bits(Self::LOWEST_COLOUR.to_bits() | u32::from_be_bytes([0, r, g, b]) >> 1)
     }
 
-    /// Replaces all values with colours: those in `colours`, by the index of the body, and grey for all other bodies.
+    /// Replaces the values of all bodies except quarantined ones with colours. `colours` contains the index and the
+    /// colour of some bodies; all other bodies become grey.
     pub(crate) fn colour(&mut self, colours: impl Iterator<Item = (usize, Srgb)>) {
         let grey = Self::value_of(Self::GREY);
         self.values.iter_mut().filter(|value| **value != Self::QUARANTINED).for_each(|value| *value = grey);
@@ -235,24 +236,24 @@ impl Points {
         }
     }
 
-    /// Returns the index of the body at the position `nth` in the lists.
+    /// Returns the index of the body whose entry in `positions` and `values` is number `nth`, counting from 0.
     pub fn body(&self, nth: usize) -> usize {
         nth * (self.skipped + 1)
     }
 
-    /// Returns the place in the lists of the body with the index `body`, or `None` if it is left out: the inverse of
-    /// [`Points::body`].
+    /// Returns the index in `positions` and `values` of the body with the index `body`, or `None` if these leave the
+    /// body out: the inverse of [`Points::body`].
     pub fn place(&self, body: usize) -> Option<usize> {
         let every = self.skipped + 1;
         (body.is_multiple_of(every) && body / every < self.positions.len()).then_some(body / every)
     }
 
-    /// Returns the entry of `positions` of the body with the index `body`, or `None` if it is left out.
+    /// Returns the entry in `positions` of the body with the index `body`, or `None` if the body is left out.
     pub fn position(&self, body: usize) -> Option<[f32; 4]> {
         self.positions.get(self.place(body)?).copied()
     }
 
-    /// Returns the number of all bodies, including those left out of the lists.
+    /// Returns the number of all bodies, including those left out of `positions` and `values`.
     pub fn bodies(&self) -> usize {
         self.light.as_ref().map_or(self.positions.len(), |light| light.bodies)
     }
@@ -316,7 +317,7 @@ mod tests {
         let mut many: Vec<f32> = (0..1000).map(|nth| nth as f32).collect();
         many[7] = 1e9;
         assert!(range(many)[1] < 1000.0);
-        // Two parts of a scene, filled by turns.
+        // Two parts of a scene, filled alternately.
         let parts = (0..16_384).map(|nth| (nth % 2) as f32).collect();
         assert_eq!(range(parts), [0.0, 1.0]);
     }

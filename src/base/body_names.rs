@@ -10,7 +10,7 @@ pub const MAX_NAMED: usize = 1 << 18;
 /// Maximum number of characters in the name of a body.
 pub const MAX_NAME: usize = 48;
 
-/// Names of bodies, by the index of the body. Bodies without a name are absent. Copies share their memory.
+/// Names of bodies, by the index of the body. Bodies without a name are absent. Clones share memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BodyNames(Arc<BTreeMap<usize, Arc<str>>>);
 
@@ -30,7 +30,7 @@ impl BodyNames {
         self.0.is_empty()
     }
 
-    /// Removes the body with this index: its name is dropped, and the names of later bodies move with them.
+    /// Removes the name of the body with the index `body`, if it has one, and lowers the index of each later body by 1.
     pub fn remove(&mut self, body: usize) {
         let later = |at: &usize| at - usize::from(*at > body);
         let left = self.0.iter().filter(|(at, _)| **at != body);
@@ -58,7 +58,7 @@ impl BodyNames {
     }
 }
 
-/// Collects the names of bodies 0, 1, and so on. An empty text stands for a body without a name. Names are shortened to
+/// Collects the names of bodies 0, 1, and so on. An empty string means that a body has no name. Names are shortened to
 /// [`MAX_NAME`] characters, control characters are escaped, and names beyond the first [`MAX_NAMED`] bodies are dropped.
 impl<T: AsRef<str>> FromIterator<T> for BodyNames {
     fn from_iter<I: IntoIterator<Item = T>>(names: I) -> Self {

@@ -36,7 +36,7 @@ pub struct CellCounts {
     pub depth: u32,
     /// Number of boxes to draw.
     pub boxes: usize,
-    /// Counts of the selected body's walk; `None` if no body is selected.
+    /// Counts of the selected body's tree walk; `None` if no body is selected.
     pub walk: Option<WalkCounts>,
 }
 
@@ -45,10 +45,10 @@ pub struct CellCounts {
 pub struct WalkCounts {
     /// Number of cells that were too close to act as a whole, and were replaced by their children.
     pub opened: usize,
-    /// Number of cells that acted as a whole.
+    /// Number of cells that acted as a whole, in place of their bodies.
     pub taken: usize,
-    /// Number of bodies that acted one by one.
+    /// Number of bodies whose attraction was computed one by one.
     pub pairs: usize,
-    /// Acceleration caused by the taken cells and the single bodies, not multiplied by the gravitational constant.
+    /// Acceleration caused by the `taken` cells and the single bodies, not multiplied by the gravitational constant.
     pub pull: [f64; 3],
 }

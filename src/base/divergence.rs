@@ -10,21 +10,21 @@ const SAMPLE: usize = 65_536;
 /// Maximum number of points of a [`DivergenceLog`]. At this number, the log drops every other point.
 const MOST: usize = 512;
 
-/// Difference between two simulations, relative to the size of the scene. The difference of two sets of bodies is the
-/// distance between the two positions of each body; the size is the root mean square distance of the bodies from their
-/// mean position. The difference of two flows is that of the values shown at each place; the size is their root mean
-/// square.
+/// Difference between two simulations, relative to the size of the scene. For bodies, a difference is the distance
+/// between the two positions of a body, and the size is the root mean square distance of the bodies from their mean
+/// position. For flows, a difference is that between the two displayed values of a pixel, and the size is the root mean
+/// square of the displayed values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Divergence {
-    /// Root mean square of the differences, relative to the size.
+    /// Root mean square of the differences, relative to the size of the scene.
     pub rms: f64,
-    /// Largest difference, relative to the size.
+    /// Largest difference, relative to the size of the scene.
     pub largest: f64,
 }
 
 impl Divergence {
-    /// Compares the same bodies in two simulations. Bodies that are quarantined in one of them are left out. Returns
-    /// `None` if the numbers of bodies differ, if nothing can be compared, or if the bodies have no size.
+    /// Compares two simulations body by body, or pixel by pixel if both are flows. Leaves out bodies quarantined in
+    /// either simulation. Returns `None` if the numbers of bodies differ, nothing can be compared, or the size is 0.
     pub fn between(a: &Points, b: &Points) -> Option<Self> {
         match (a.shape, b.shape) {
             (Shape::Tracers { .. }, Shape::Tracers { .. }) => Self::of_images(&a.image, &b.image),
@@ -67,7 +67,7 @@ impl Divergence {
         Self::of(sample().map(|(a, b)| (a - b).abs()), (squares / sample().count() as f64).sqrt())
     }
 
-    /// Returns the divergence with these differences and this size, or `None` if there are none.
+    /// Returns the divergence, or `None` if there are no differences or if the scene's size is 0 or not finite.
     fn of(differences: impl Iterator<Item = f64>, size: f64) -> Option<Self> {
         let (mut count, mut squares, mut largest) = (0.0, 0.0, 0.0_f64);
         for difference in differences {
@@ -79,7 +79,7 @@ impl Divergence {
     }
 }
 
-/// The divergence over the steps, thinned out to a limited number of points.
+/// Divergence of two simulations at past steps, thinned out to a limited number of points.
 #[derive(Debug, Clone, Default)]
 pub struct DivergenceLog {
     points: Vec<(u64, Divergence)>,
@@ -88,7 +88,7 @@ pub struct DivergenceLog {
 }
 
 impl DivergenceLog {
-    /// Adds the divergence at `step`. Forgets the points of later steps, because time may run backwards.
+    /// Adds the divergence at `step`. Removes points at this step or later, because the simulation may go back in time.
     pub fn note(&mut self, step: u64, divergence: Divergence) {
         self.points.retain(|(at, _)| *at < step);
         // The newest point is always kept, and replaces one that is too near to the point before it.

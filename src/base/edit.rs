@@ -32,7 +32,7 @@ pub enum EditKind {
     Removal,
     /// A body or a cluster was added.
     Launch,
-    /// Bodies were attracted or repelled for some time.
+    /// Bodies were attracted or repelled by an [`Attractor`].
     #[serde(rename = "pull")]
     Attract,
     /// Obstacles were painted or erased.
@@ -141,7 +141,7 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     chosen
 }
 
-/// Computes the path of a light body in a static gravity field with kick–drift–kick steps. Returns the start and at
+/// Computes the path of a massless body in a static gravity field with kick–drift–kick steps. Returns the start and at
 /// most `pieces` further positions, about `length` apart. Stops before the first position where `ends` returns true.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),

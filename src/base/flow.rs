@@ -206,11 +206,11 @@ pub enum Tones {
     /// No colours; only solid cells are shown.
     #[default]
     None,
-    /// Dark for 0, bright for the largest value.
+    /// Colours from dark at 0 to bright at the largest value.
     Rising,
     /// Different hues for negative and positive values.
     Signed,
-    /// Dark for the smallest value, bright for the largest.
+    /// Colours from dark at the smallest value to bright at the largest.
     Spread,
 }
 
@@ -236,7 +236,7 @@ impl Tones {
 
 /// Colour of a fluid at rest.
 const AT_REST: Srgb = [10, 11, 17];
-/// Colours of moderate and of extreme values in [`Tones::Signed`].
+/// Colours of moderate and of extreme values, for either sign, in [`Tones::Signed`].
 const NEGATIVE: [Srgb; 2] = [[23, 87, 204], [163, 224, 255]];
 const POSITIVE: [Srgb; 2] = [[204, 74, 18], [255, 217, 128]];
 
@@ -257,7 +257,7 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether this is the first stroke of a mouse drag. The coordinates do not show this, because the camera may move.
+    /// Whether a mouse drag starts with this stroke. Strokes of a drag need not touch, because the camera may move.
     pub begins: bool,
 }
 

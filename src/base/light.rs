@@ -1,7 +1,7 @@
 //! Images of the light of all bodies, for scenes with more bodies than OpenGL can draw quickly.
 //!
-//! The device that holds the bodies adds the light of each to the nearest pixels. Only the image and a part of the bodies
-//! are copied to the host.
+//! The device that holds the bodies adds the light of each body to the nearest pixels. Only the image and a part of the
+//! bodies are copied to the host.
 
 use half::f16;
 
@@ -21,17 +21,17 @@ pub struct LightRequest {
     pub palette: Palette,
     /// Values at the two ends of the colour map.
     pub value_range: [f32; 2],
-    /// Number of typical bodies in a pixel below which light is spread over several pixels, so that the space between few
-    /// bodies glows. With 0, no light is spread.
+    /// Threshold of brightness, in typical bodies per pixel. The light of fainter pixels is spread over several pixels,
+    /// so that the space between sparse bodies glows. With 0, no light is spread.
     pub spread_below: f32,
-    /// Maximum number of bodies to copy to the host. If there are more, every third, every fifth and so on is copied.
+    /// Maximum number of bodies to copy to the host. If there are more, only every third (or fifth, …) body is copied.
     pub listed: usize,
 }
 
-/// Size and light of the sprites of glowing bodies. `shaders/points.vert` and `kernels/light.cl` use them alike.
+/// Size and light of the sprites that show glowing bodies, for `shaders/points.vert` and `kernels/light.cl`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sprites {
-    /// Reciprocal of the typical mass; 0 if no body has mass.
+    /// Reciprocal of the typical mass of a body; 0 if no body has mass.
     pub mass_scale: f32,
     /// Diameter of the sprite of a typical body at the camera's target, in pixels.
     pub size: f32,
@@ -41,7 +41,7 @@ pub struct Sprites {
     pub distance: f32,
     /// Light of a typical body at the centre of its sprite.
     pub light: f32,
-    /// Exponent with which light fades with the distance from the eye.
+    /// Exponent of the power law by which light fades with distance beyond the camera's target.
     pub depth_cue: f32,
 }
 
@@ -55,20 +55,20 @@ impl Sprites {
     }
 }
 
-/// Image of the light of all bodies.
+/// Image that a kernel computes by adding up the light of all bodies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LightImage {
     /// Number of bodies whose light the image shows.
     pub bodies: usize,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Red, green and blue weighted by light, and the sum of the light. The rows of the image from bottom to top, then one
-    /// more element, whose first two numbers hold the bits of [`LightImage::nonfinite`].
+    /// For each pixel, row by row from the bottom: red, green and blue weighted by light, and the sum of the light. One
+    /// more element follows, whose first two numbers hold the bits of [`LightImage::nonfinite`].
     pub pixels: Memory<[f16; 4]>,
 }
 
 impl LightImage {
-    /// Returns the pixels of the image, without the element behind them.
+    /// Returns the pixels of the image, without the extra element at the end of the array.
     pub fn pixels(&self) -> &[[f16; 4]] {
         let count = self.size[0] as usize * self.size[1] as usize;
         self.pixels.get(..count).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Orbital elements of a body: the Kepler orbit on which it would go on if only one mass attracted it.
+//! Orbital elements of a body: the Kepler orbit that the body would follow if only one mass attracted it.
 
 use std::f64::consts::TAU;
 
@@ -15,14 +15,14 @@ const ROUND: f64 = 1e-12;
 pub enum OrbitCentre {
     /// The planet at the origin.
     Planet,
-    /// The body with this index, which has most of the mass.
+    /// The body at this index, which has most of the total mass.
     Body(usize),
-    /// The centre of mass of all other bodies. Only bodies that are nearer to it attract.
+    /// The centre of mass of all other bodies. Only bodies nearer to this centre than the orbiting body attract.
     Others,
 }
 
-/// Osculating orbit of a body: the Kepler orbit around one mass with the body's present position and velocity. Lengths and
-/// times are in scene units.
+/// Osculating orbit of a body: the Kepler orbit around one mass that matches the body's current position and velocity.
+/// Lengths and times are in scene units.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Orbit {
     /// What the body orbits.
@@ -38,13 +38,13 @@ pub struct Orbit {
     pub pericentre: f64,
     /// Largest distance from the focus; `None` if the body is not bound.
     pub apocentre: Option<f64>,
-    /// Time of a revolution; `None` if the body is not bound.
+    /// Orbital period; `None` if the body is not bound.
     pub period: Option<f64>,
-    /// Position of the focus.
+    /// Position of the orbit's focus.
     #[serde(skip)]
     focus: DVec3,
-    /// Half axes of the ellipse: first from its centre to the pericentre, then across, in the direction of motion at the
-    /// pericentre. Both are zero if the body is not bound.
+    /// Semi-axes of the ellipse: the major one from the centre to the pericentre, and the minor one in the direction of
+    /// motion at the pericentre. Both are zero if the body is not bound.
     #[serde(skip)]
     axes: [DVec3; 2],
 }
@@ -83,7 +83,7 @@ impl Orbit {
         })
     }
 
-    /// Returns points along the ellipse, the first again at the end; none if the body is not bound.
+    /// Returns points along the ellipse, with the first point repeated at the end; no points if the body is not bound.
     pub fn ellipse(&self) -> impl Iterator<Item = DVec3> + use<> {
         let Self { focus, eccentricity, axes: [major, minor], .. } = *self;
         let points = if self.period.is_some() { POINTS + 1 } else { 0 };

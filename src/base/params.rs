@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// Effects that changing a parameter can have, from the cheapest to the most expensive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeEffect {
-    /// The change affects the window, whichever scene is shown. Scene files do not store it.
+    /// The change affects the window, whichever scene is shown. Scene files do not store the parameter.
     Window,
     /// The change affects the picture but not the simulation.
     View,
@@ -42,7 +42,7 @@ pub struct Info {
     pub unit: &'static str,
     /// Effect of changing the value.
     pub effect: ChangeEffect,
-    /// Whether the panel lists the parameter in a collapsed part, because few users need it.
+    /// Whether the panel lists the parameter in a collapsed section, because few users need it.
     pub advanced: bool,
 }
 
@@ -62,7 +62,7 @@ impl Info {
         Self { effect, ..self }
     }
 
-    /// Sets whether the panel lists the parameter in a collapsed part.
+    /// Sets whether the panel lists the parameter in a collapsed section.
     pub const fn advanced(self, advanced: bool) -> Self {
         Self { advanced, ..self }
     }
@@ -234,7 +234,7 @@ impl serde::Serialize for ParamValue {
     }
 }
 
-/// Returns the labels and values of those parameters whose values differ from `before`. All values stay as they are.
+/// Returns the labels and current values of those parameters whose values differ from `before`. Changes no values.
 pub fn labelled_changes(
     before: &ParamValues,
     params: &mut (impl Params + ?Sized),
@@ -245,7 +245,7 @@ pub fn labelled_changes(
     changes.into_iter().map(|(key, value)| (label(key), value)).collect()
 }
 
-/// Returns the descriptions of all parameters, in the order in which [`Params::visit`] visits them. All values stay as they are.
+/// Returns the descriptions of all parameters, in the order in which [`Params::visit`] visits them. Changes no values.
 pub fn infos(params: &mut (impl Params + ?Sized)) -> Vec<Info> {
     struct Infos(Vec<Info>);
     impl Visitor for Infos {

@@ -1,4 +1,4 @@
-//! Values for some of the parameters of a struct, such as the look that a scene sets or that a user prefers.
+//! Values for some of the parameters of a struct, such as the drawing settings that a scene or a user chooses.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;

@@ -9,7 +9,7 @@ use crate::base::flow::Flow;
 pub enum Matter {
     /// Bodies, which have energy and momentum and are stored in CSV files.
     Bodies,
-    /// A fluid on a grid, stored in the file format of the UoB-HPC teaching code.
+    /// A fluid on a grid, stored in the file format of the University of Bristol's lattice Boltzmann teaching code.
     Flow,
 }
 

@@ -66,7 +66,7 @@ impl Unit {
         }
     }
 
-    /// Returns the text that [`Unit::parse`] reads.
+    /// Returns the unit as text that [`Unit::parse`] reads, such as `58.13 days`.
     pub fn text(&self) -> String {
         if self.size == 1.0 { self.name.clone() } else { format!("{} {}", self.size, self.name) }
     }

@@ -71,7 +71,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Submits a copy of `bytes` to the byte `offset`. Takes ownership, because a hung device may read `bytes` later.
+    /// Submits a copy of `bytes` to the buffer's byte `offset`. Owns `bytes`: a hung device may read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing to device memory";
         self.device.check(Call::Write, DOING)?;
@@ -131,7 +131,7 @@ impl<T: Pod + Send> Buffer<T> {
     /// Queues a copy of all values to the host, to run after all work queued so far. Copies into `memory` if its length
     /// matches; otherwise allocates new memory, pinned if possible.
     ///
-    /// Work queued later may run during the copy, so it must not write to this buffer before the copy has ended.
+    /// Work queued later may run during the copy, and must not write to this buffer before the copy has ended.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
     where
         T: Sync,

@@ -11,7 +11,7 @@ use super::ranks::Ranks;
 use super::source::KernelEdits;
 use crate::base::{Result, invalid};
 
-/// Environment variable that, if set to `own`, gives each device a separate context, to measure how much sharing helps.
+/// Environment variable that, if set to `own`, gives each device its own context, to measure the benefit of sharing.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
 /// One or more open devices, and the pool of available devices from which they were chosen.
@@ -21,7 +21,7 @@ pub struct Devices {
     /// Indices of the open devices in the pool of available devices.
     chosen: Vec<usize>,
     open: Vec<Device>,
-    /// The other ranks of an MPI run, which have more devices.
+    /// Ranks of the MPI run, whose devices also take part; `None` if only this process computes.
     ranks: Option<&'static Ranks>,
     /// Number of ranks that compute together, starting with rank 0.
     rank_count: usize,

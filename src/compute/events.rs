@@ -16,7 +16,7 @@ pub(super) const NO_WAIT: Option<core::Event> = None;
 /// Argument for an OpenCL command that does not create an event.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;
 
-/// Time after which an unresponsive device counts as lost. Work is submitted in parts of about a tenth of a second.
+/// Time after which an unresponsive device counts as lost. A working device needs about 0.1 s per part of its work.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Environment variable that overrides the device timeout, in seconds, for emulators and tests.
 pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";

@@ -120,7 +120,7 @@ impl<'a> Exchange<'a> {
 /// The devices, and the staging memory on the host through which they exchange data.
 #[derive(Debug)]
 pub struct Staging {
-    /// Rank of the process that has each device; `None` if this process has all devices.
+    /// All ranks, and for each device the rank that has the device; `None` if this process has all devices.
     owners: Option<(&'static Ranks, Vec<usize>)>,
     /// Index of the first device of this process.
     first: usize,
@@ -130,7 +130,7 @@ pub struct Staging {
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
-    /// What the exchange that has begun waits for, if one has: indices of `devices`, and an event after the reads of each.
+    /// Devices that the begun exchange waits for: index of each device in `devices`, and an event after its reads.
     begun: Option<Vec<(usize, core::Event)>>,
 }
 
@@ -244,8 +244,8 @@ impl Staging {
         }
     }
 
-    /// Sends what this rank has read to the ranks that write it, and receives what they read for this rank. All ranks
-    /// know the whole exchange, and so each pair of ranks handles its messages in the same order.
+    /// Sends data read on this rank to the ranks that write the data, and receives the data that this rank writes. All
+    /// ranks know the whole exchange, and so each pair of ranks handles its messages in the same order.
     fn swap(&self, exchange: &Exchange, host: impl Fn(&Transfer) -> *mut u8) -> Result<()> {
         let Some((ranks, owners)) = &self.owners else { return Ok(()) };
         // The ranks that write each slot of the staging memory.

@@ -34,7 +34,7 @@ impl fmt::Display for DeviceKind {
 pub struct DeviceInfo {
     /// Number of the device, as printed by `gravitile devices` and accepted by `--device`.
     pub index: usize,
-    /// Name reported by the driver.
+    /// Device name reported by the driver, followed by the part number if the device is a part of a split CPU.
     pub name: String,
     /// Name of the OpenCL platform, that is, of a vendor's implementation of OpenCL.
     pub platform: String,
@@ -72,7 +72,7 @@ impl DeviceInfo {
         is_pocl_name(&self.platform)
     }
 
-    /// Returns whether Mesa's software renderer is the device, which Rusticl offers if `RUSTICL_ENABLE` names it.
+    /// Returns whether this is llvmpipe, Mesa's software renderer, which Rusticl offers if `RUSTICL_ENABLE` names it.
     pub fn is_llvmpipe(&self) -> bool {
         self.platform == "rusticl" && self.name.starts_with("llvmpipe")
     }

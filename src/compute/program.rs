@@ -91,7 +91,7 @@ fn with_accepted_options<T>(
             Err(refusal) => refusal,
         };
         let Some(at) = refusal.option(&options) else { return Ok(Err(refusal.log)) };
-        // Not within the macro, which evaluates its arguments only if somebody reads the log.
+        // Not within the macro, which evaluates its arguments only if logging is enabled.
         let option = options.remove(at);
         tracing::info!("the compiler does not accept the build option {option}");
     }
@@ -258,7 +258,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Queues the kernel with the arguments `args`. Pass an event only to time the run; it makes queueing slower.
+    /// Queues the kernel with the arguments `args`. Pass an event only to time the run: events slow queueing down.
     ///
     /// # Errors
     /// Returns an error if the arguments or the range are not valid for the kernel.
@@ -307,7 +307,7 @@ impl Kernel {
         }
     }
 
-    /// Describes a launch over `range`, without its times and its pass.
+    /// Describes a launch of the kernel over `range`. The recorder later sets the times and the pass.
     fn launch(&self, range: WorkRange) -> Launch {
         use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
         let local = core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::LocalMemSize);

@@ -11,7 +11,7 @@ use crate::base::{Result, invalid};
 
 /// Number of events that a recording holds before it reads the times of the older ones and releases them.
 const MOST_EVENTS: usize = 8192;
-/// Number of the newest events that may be unfinished: more than the launches in three chunks of a lane.
+/// Number of the newest events that may be unfinished: more than the launches that a work queue has under way.
 const UNFINISHED: usize = 4096;
 
 /// One launch of a kernel on a device.
@@ -27,7 +27,7 @@ pub struct Launch {
     pub items: usize,
     /// Number of work-items in a work-group.
     pub work_group: usize,
-    /// Local memory of a work-group, in bytes; 0 if the driver does not tell.
+    /// Local memory of a work-group, in bytes; 0 if the driver does not report the size.
     pub local_bytes: u64,
     /// Index of the pass that the launch belongs to, counted from the start of the recording. A pass computes all
     /// bodies or cells once.
@@ -41,25 +41,25 @@ impl Launch {
     }
 }
 
-/// The launches of a recording.
+/// Kernel launches that were recorded on a device.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
     /// The launches, in the order in which the device ran them.
     pub launches: Vec<Launch>,
-    /// Number of passes that began during the recording. The last launches are missing if the recording was full.
+    /// Number of passes over all bodies or cells that began during the recording, including those after it was full.
     pub passes: u32,
     /// Whether the recording was full, so that launches are missing at the end.
     pub is_cut: bool,
 }
 
-/// Records the launches of one device while it is switched on.
+/// Recorder of one device's kernel launches, which can be switched on and off.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     is_on: AtomicBool,
     tape: Mutex<Tape>,
 }
 
-/// A recording under way.
+/// A recording in progress.
 #[derive(Debug, Default)]
 struct Tape {
     recording: Recording,
@@ -155,7 +155,7 @@ impl Tape {
     }
 }
 
-/// Returns a time of the command of `event`, which must have ended, in nanoseconds on the device's clock.
+/// Returns the time of a moment (such as the start) of the ended command of `event`, in ns on the device's clock.
 ///
 /// # Errors
 /// Returns an error if the driver does not report times.

@@ -54,7 +54,7 @@ pub fn list() -> Result<Vec<FoundDevice>> {
 /// Returns whether there is an OpenCL platform. Without a platform, `ocl` would retry for ten seconds.
 fn has_platform() -> bool {
     let mut count = 0;
-    // SAFETY: no room for platforms is offered, and `count` outlives the call.
+    // SAFETY: no array for platforms is passed, and `count` outlives the call.
     let status = unsafe { core::ffi::clGetPlatformIDs(0, ptr::null_mut(), &mut count) };
     status == core::Status::CL_SUCCESS as i32 && count > 0
 }

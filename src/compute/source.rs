@@ -35,8 +35,8 @@ pub type KernelEdits = BTreeMap<String, String>;
 /// The files and macros from which a program is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramSource {
-    /// Source files, in the order in which they are compiled. The last file is the program's own; others may share the
-    /// files before it.
+    /// Source files, in the order in which they are compiled. The last file is this program's own; other programs may
+    /// share the files before it.
     pub files: Vec<KernelSource>,
     /// Names and values of the macros that the host passes to the compiler.
     pub defines: Vec<(&'static str, String)>,
@@ -45,7 +45,7 @@ pub struct ProgramSource {
 }
 
 impl ProgramSource {
-    /// Returns the text of a file as it is compiled: as edited, or else as built in.
+    /// Returns the text of a file that is compiled: the edited text if there is one, else the built-in text.
     pub fn text<'a>(&'a self, file: &KernelSource) -> &'a str {
         self.edits.get(file.file).map_or(file.text, String::as_str)
     }

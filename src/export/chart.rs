@@ -66,7 +66,7 @@ pub struct Line {
     pub variant: &'static Variant,
     /// Index of the kernel variant in the mode's list of variants.
     pub index: usize,
-    /// Points of the line: ascending values on the horizontal axis, each with the fastest measurement at this value.
+    /// Points of the line: a value on the horizontal axis and the fastest measurement at the value, in ascending order.
     pub points: Vec<(usize, Trial)>,
 }
 

@@ -8,12 +8,12 @@ use crate::compute::DeviceInfo;
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{ModeInfo, Variant};
 
-/// A chart of the errors and speeds of a mode's kernels on one device, with several values of one parameter.
+/// A chart of the errors and speeds of a mode's kernels on one device, for several values of one parameter.
 #[derive(Debug, Clone)]
 pub struct ErrorChart {
     /// Simulation mode whose kernels were measured.
     pub info: &'static ModeInfo,
-    /// Name of the parameter that has several values.
+    /// Name of the parameter whose values are compared.
     pub key: String,
     /// Number of bodies or cells.
     pub bodies: usize,
@@ -27,12 +27,12 @@ pub struct ErrorChart {
     pub points: Vec<ErrorPoint>,
 }
 
-/// Speed and errors of a kernel variant, with one value of the parameter.
+/// Speed and errors of a kernel variant at one value of the compared parameter.
 #[derive(Debug, Clone)]
 pub struct ErrorPoint {
     /// Measured kernel variant.
     pub variant: &'static Variant,
-    /// Value of the parameter; `None` if the variant does not use it.
+    /// Value of the compared parameter; `None` if the variant does not use the parameter.
     pub value: Option<ParamValue>,
     /// Speed in steps per second.
     pub steps_per_second: f64,
@@ -65,8 +65,8 @@ impl ErrorChart {
         }
     }
 
-    /// Returns a line for each measured variant: its index in the mode's list, the variant, and its points in order of
-    /// increasing error.
+    /// Returns a line for each measured variant: its index in the mode's list of variants, the variant, and its points
+    /// in order of increasing error.
     pub fn lines(&self) -> Vec<(usize, &'static Variant, Vec<&ErrorPoint>)> {
         let line = |(index, variant): (usize, &'static Variant)| {
             let can_show = |point: &&ErrorPoint| point.errors.rms > 0.0 && point.errors.rms.is_finite();

@@ -24,7 +24,7 @@ pub struct RooflineChart {
     pub peaks: Roofline,
     /// Measured variants.
     pub points: Vec<RooflinePoint>,
-    /// Variant whose marker gets a ring, if any: the one that runs.
+    /// Variant that the simulation uses, whose marker gets a ring; `None` if no marker gets a ring.
     pub current: Option<&'static Variant>,
 }
 
@@ -33,9 +33,9 @@ pub struct RooflineChart {
 pub struct RooflinePoint {
     /// Measured kernel variant.
     pub variant: &'static Variant,
-    /// Operations and bytes per pair or cell.
+    /// Floating-point operations and bytes per pair of bodies or per cell.
     pub counts: Counts,
-    /// Speed in pairs or cells per second.
+    /// Speed in pairs of bodies or in cells per second.
     pub work_per_second: f64,
 }
 
@@ -46,7 +46,7 @@ impl RooflinePoint {
     }
 }
 
-/// A roof: the largest number of operations per second that one part of a device allows.
+/// A roof: the limit on operations per second that one part of a device sets, such as its arithmetic or a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roof {
     /// Name of the roof.
@@ -60,9 +60,9 @@ pub struct Roof {
 /// Shape of a roof in the chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// A level line: the part computes.
+    /// A horizontal line, for a part of the device that computes.
     Level,
-    /// A rising line: the part moves bytes.
+    /// A rising line, for a part of the device that moves bytes.
     Slope,
 }
 
@@ -96,7 +96,7 @@ impl RooflineChart {
         }
     }
 
-    /// Returns the roofs that were measured. The roof of the roots holds for the operations of a pair.
+    /// Returns the measured roofs. The roof for reciprocal roots counts all operations that a kernel does per root.
     pub fn roofs(&self) -> Vec<Roof> {
         let Roofline {
             multiply_adds_per_second,
@@ -104,7 +104,7 @@ impl RooflineChart {
             fetched_bytes_per_second,
             copied_bytes_per_second,
         } = self.peaks;
-        // The operations of the pair of the first point, or of the literature's usual count.
+        // Operations per reciprocal root, for the point with the most operations per pair.
         let of_a_root = match &self.info.limit {
             Limit::Pair(pair) if pair.roots > 0.0 => {
                 let largest = self.points.iter().map(|point| point.counts.operations).fold(0.0, f64::max);

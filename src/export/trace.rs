@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::compute::{Launch, Recording};
 
-/// Track of the passes within a device's tracks.
+/// Number (`tid`) of the track that shows a device's passes.
 const PASSES: u32 = 0;
-/// Track of the kernels within a device's tracks.
+/// Number (`tid`) of the track that shows a device's kernels.
 const KERNELS: u32 = 1;
 
 /// Writes a trace with two tracks for each device: passes over all bodies or cells, and the kernels that they run.
@@ -49,7 +49,7 @@ fn kernel(process: u32, launch: &Launch) -> Value {
     event((process, KERNELS), kernel, [start, end], &args)
 }
 
-/// Returns a complete event. Times are in nanoseconds, and in microseconds in the file.
+/// Returns a trace event of the type "complete". Converts `start` and `end` from nanoseconds to microseconds.
 fn event((process, track): (u32, u32), name: &str, [start, end]: [u64; 2], args: &Value) -> Value {
     let [ts, dur] = [start, end - start].map(|time| time as f64 * 1e-3);
     json!({ "ph": "X", "name": name, "pid": process, "tid": track, "ts": ts, "dur": dur, "args": args })

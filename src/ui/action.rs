@@ -77,17 +77,17 @@ pub enum Action {
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
-    /// Begin this scene of this mode.
+    /// Switch to this mode and start this scene.
     SelectScene(&'static ModeInfo, &'static Arc<Scene>),
     /// Select a kernel variant; `None` lets the program choose.
     SelectVariant(Option<&'static Variant>),
     /// Reset all parameters of the mode to the scene's defaults.
     ResetParameters,
-    /// Copy a shell command that opens the scene with the current settings to the clipboard.
+    /// Copy to the clipboard a shell command that opens the scene with the current settings.
     CopyCommandLine,
     /// Apply the command line or the list of settings in the clipboard.
     PasteSettings,
-    /// Apply these options of `gravitile view`, for a step of a lesson.
+    /// Apply these command-line options of `gravitile view`, which a step of a lesson requests.
     TakeSettings(String),
     /// Start a lesson.
     StartLesson(Arc<Lesson>),
@@ -97,7 +97,7 @@ pub enum Action {
     OpenLens(Option<Page>),
     /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
-    /// Set the parameter of the mode with this key to a number.
+    /// Set the mode's parameter with this key to this number.
     SetNumber(&'static str, f32),
     /// Toggle the on/off parameter with this key, and scroll the panel to its checkbox.
     ToggleFlag(&'static str),
@@ -173,24 +173,24 @@ pub enum Action {
     /// Close a message or a window, end the presentation, cancel a drag, or deselect the tool, the brush or the body.
     Dismiss,
 
-    /// Show the recorded moment at this time of the record, in seconds.
+    /// Show the recorded moment at this time, in seconds of running time (without pauses).
     ScrubTo(f64),
     /// Show the recorded frame that is this number of frames later; negative numbers are earlier frames.
     ScrubBy(i32),
-    /// Start or pause the replay of the record.
+    /// Start or pause the replay of the recorded run.
     ReplayOrPause,
-    /// Set the speed of the replay, relative to that of the run.
+    /// Set the speed of the replay, as a multiple of the original speed of the run.
     SetReplaySpeed(f64),
     /// Return from the past to the present.
     GoLive,
     /// Continue the simulation from the past moment on the screen.
     ContinueHere,
     /// Begin to compare the simulation with a copy of itself, in the other half of the picture. If two simulations are
-    /// compared already, end the comparison and continue with the one from which it began.
+    /// already compared, end the comparison and continue with the original one.
     Compare,
-    /// Let the panel edit the other one of two compared simulations.
+    /// Let the panel edit the other of the two compared simulations.
     EditOther,
-    /// Exchange the halves of the picture that show two compared simulations.
+    /// Swap the halves of the picture in which the two compared simulations are shown.
     SwapHalves,
     /// End the comparison, and continue with the simulation in this half.
     Keep(Half),
@@ -218,7 +218,7 @@ pub enum Action {
     EditKernelsIn(PathBuf),
     /// Build these edited kernels and run them instead of the built-in ones, until the window closes.
     RunKernels(KernelEdits),
-    /// Write this text as the kernel file of this name to the folder of edited kernels.
+    /// Save this text as the kernel file with this name in the folder of edited kernels.
     SaveKernel(&'static str, String),
     /// Switch back to the built-in kernels.
     UseBuiltInKernels,
@@ -321,13 +321,13 @@ pub(super) struct Collector {
     pub controls: Option<Vec<(String, Rect)>>,
     /// Message about an invalid number that the user typed, if any.
     pub message: Option<String>,
-    /// Name of the control that a lesson speaks of, if any.
+    /// Name of the control that the current step of a lesson refers to, if any.
     pub pointed: Option<String>,
 }
 
 impl Collector {
     /// Records the rectangle of the control with this `key`, if a test has requested control rectangles. Outlines the
-    /// control that a lesson speaks of.
+    /// control if the current step of a lesson refers to it.
     pub(super) fn record(&mut self, key: impl Display, response: &Response) {
         if let Some(pointed) = &self.pointed
             && key.to_string() == *pointed

@@ -47,7 +47,7 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
-    /// Texts of the warnings that are shown in this frame; `None` if no warnings were looked for.
+    /// Texts of the warnings that are shown in this frame; `None` if the frame has not checked for warnings.
     pub(super) shown: Option<Vec<String>>,
     close_orbits: CloseOrbits,
     past_drift: PastDrift,

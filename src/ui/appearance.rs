@@ -13,7 +13,7 @@ const OF_TREES: &[&str] = &["cells", "cells_depth"];
 /// Tooltip text that says why the settings for drawing the tree's cells are disabled.
 const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
 
-/// Keys of the settings that have no effect on a flat picture, and the text that says why they are disabled.
+/// Keys of the settings that have no effect on a flat picture and are then disabled, with the tooltip [`IS_FLAT`].
 const OF_SPACE: &[&str] = &[
     "auto_exposure",
     "occlusion",

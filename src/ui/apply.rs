@@ -61,12 +61,12 @@ impl Ui {
             Action::SelectScene(info, scene) => {
                 self.modes.select(info, config);
                 config.select_scene(scene);
-                // The scene begins, even if the mode was left with the same scene.
+                // The scene starts again, even if the mode was last used with the same scene.
                 config.run += 1;
                 // A scene cannot run back beyond its start.
                 config.reverse = false;
             }
-            // The last edit made the simulation unstable, even if settings have changed since.
+            // Undoes the last edit, which made the simulation unstable, even if settings have changed since.
             Action::Undo if stats.undos > 0 && self.alerts.clear_blow_up() => {
                 self.alerts.undo.request(stats.undos);
                 self.undo.remove_last_edit();
@@ -97,7 +97,7 @@ impl Ui {
                 self.alerts.say("There is nothing to redo.");
                 None
             }
-            // If the history is empty, the simulation answers.
+            // If the history is empty, the simulation reports that there is nothing to undo.
             Some(Outcome::Edit(_)) | None => {
                 self.alerts.undo.request(stats.undos);
                 Some(action)

@@ -152,7 +152,7 @@ fn name_of(body: usize, names: &BodyNames) -> String {
     names.get(body).map_or_else(|| format!("body {}", format::count(body as u64)), str::to_owned)
 }
 
-/// Shows the counts of the tree walk that computes the selected body's acceleration, in the colours of the cells.
+/// Shows the counts of the tree walk that computes the selected body's acceleration, in the colours of the drawn cells.
 fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
     let most = format::count(MOST_BOXES as u64);
     let [opened, taken, plain] = theme::of_cells(ui);

@@ -55,7 +55,7 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
     });
 }
 
-/// Shows a button for each format in which a chart can be saved. `key` begins the names of the buttons for tests.
+/// Shows a button for each format in which a chart can be saved. In tests, the buttons' names start with `key`.
 pub(super) fn save_buttons(
     ui: &mut egui::Ui,
     out: &mut Collector,

@@ -24,7 +24,7 @@ const ABOVE: f32 = 60.0;
 /// Minimum width and height of the command palette, in points.
 const MIN_SIZE: f32 = 20.0;
 
-/// A search, which is repeated only when the text or the searched settings have changed.
+/// Cached result of a search in the command palette, with the inputs from which it was computed.
 #[derive(Debug)]
 struct Search {
     typed: String,

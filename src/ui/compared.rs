@@ -8,7 +8,7 @@ use crate::session::Stats;
 /// Width of the line between the halves, in points.
 pub(super) const DIVIDER: f32 = 2.0;
 
-/// Half of the picture.
+/// One half of the picture, which shows one of two compared simulations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
     /// The left half.

@@ -1,4 +1,4 @@
-//! Two simulations beside each other: captions in both halves of the picture, and a card with their divergence.
+//! Two simulations side by side: captions in both halves of the picture, and a card with their divergence.
 
 use egui::{Align2, Order, Pos2, Rect, RichText, Sense, Shape, Stroke, TextStyle, Vec2, pos2, vec2};
 
@@ -14,15 +14,15 @@ use crate::session::Stats;
 
 /// Width of a caption, in points.
 const WIDTH: f32 = 214.0;
-/// Margin inside and outside of captions and of the card, in points.
+/// Margin inside and outside the captions and the comparison card, in points.
 const MARGIN: f32 = 10.0;
-/// Height of the curve of the divergence, in points.
+/// Height of the plot of the divergence, in points.
 const CURVE: f32 = 54.0;
-/// Width of the card, in points.
+/// Width of the comparison card, in points.
 const CARD: f32 = 392.0;
-/// Distance of the card from the lower edge of the picture, in points. Leaves room for messages.
+/// Distance of the comparison card from the lower edge of the picture, in points. Leaves room for messages.
 const BELOW: f32 = 50.0;
-/// Smallest divergence that the curve shows apart from zero: below the rounding errors of single precision.
+/// Smallest divergence that the plot distinguishes from zero: below the rounding errors of single precision.
 const LEAST: f64 = 1e-9;
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
@@ -33,8 +33,8 @@ const DIVERGENCE_HELP: &str = "Distance between the two positions of the same bo
                                same place, relative to their root mean square. At most 65 536 bodies or places are compared";
 const TURNS_HELP: &str = "Steps per second that this simulation would compute if it had the device to itself. The two simulations take turns on the device";
 
-/// Shows the line between the halves and the captions and, if `has_card` is true, the card. Does nothing while there is
-/// only one simulation.
+/// Shows the line between the two halves of the picture, their captions and, if `has_card` is true, the comparison
+/// card. Does nothing while there is only one simulation.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, has_card: bool, out: &mut Collector) {
     let Some(compared) = model.compared else { return };
     let picture = ctx.available_rect();
@@ -52,7 +52,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, has_card: bool, out: 
     }
 }
 
-/// Shows the caption of a half: what is special about its simulation, its speed and its errors.
+/// Shows the caption of one half of the picture: how its simulation differs from the other, its speed and its errors.
 fn caption(
     ctx: &egui::Context,
     (half, is_active): (Half, bool),
@@ -98,7 +98,7 @@ fn caption(
     });
 }
 
-/// Returns the rows of a caption.
+/// Returns the rows of numbers in the caption of a simulation.
 fn numbers(stats: &Stats) -> Vec<super::overlay::Row> {
     let mode = &stats.config.mode;
     let work = &mode.info().work;
@@ -122,7 +122,7 @@ fn numbers(stats: &Stats) -> Vec<super::overlay::Row> {
     rows
 }
 
-/// Returns the settings of `own` that differ from those of `others`, with their values. The variant is not among them.
+/// Returns the settings of `own`, except the kernel variant, that differ from those of `others`, with their values.
 fn differences(own: &Stats, others: &Stats) -> Vec<String> {
     if others.generation == 0 || own.mode != others.mode {
         return Vec::new();
@@ -143,7 +143,7 @@ fn differences(own: &Stats, others: &Stats) -> Vec<String> {
     texts
 }
 
-/// Shows the card with the divergence and the actions.
+/// Shows the comparison card, with the divergence of the two simulations and buttons for actions.
 fn card(ctx: &egui::Context, model: &mut Model, compared: Compared, out: &mut Collector) {
     let picture = ctx.available_rect();
     let area = egui::Area::new("comparison".into()).pivot(Align2::CENTER_BOTTOM).order(Order::Middle);
@@ -191,7 +191,7 @@ fn divergence_text(divergence: Option<Divergence>) -> String {
     }
 }
 
-/// Shows the divergence over the steps, with a logarithmic axis. Zero is shown at the lower edge.
+/// Plots the divergence against the step number, on a logarithmic axis. Zero is shown at the lower edge.
 fn curve(ui: &mut egui::Ui, log: &DivergenceLog) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), CURVE), Sense::hover());
     let colours = theme::of(ui);
@@ -223,7 +223,7 @@ fn curve(ui: &mut egui::Ui, log: &DivergenceLog) {
     });
 }
 
-/// Returns the powers of ten between which all positive values of `points` lie, or `None` if there are none.
+/// Returns the base-10 exponents at the ends of an axis for the positive values of `points`; `None` if there are none.
 fn decades(points: &[(u64, Divergence)]) -> Option<[f64; 2]> {
     let values = points.iter().flat_map(|(_, it)| [it.rms, it.largest]).filter(|value| *value > 0.0);
     let (low, high) =

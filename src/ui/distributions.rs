@@ -1,4 +1,4 @@
-//! Page "Distributions" of the Plots window: density by distance beside a density law, and speeds beside Maxwell's law.
+//! "Distributions" page of the Plots window: density by distance with a density law, and speeds with Maxwell's law.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -16,16 +16,16 @@ use crate::modes::distributions::{DensityProfile, Distribution, Distributions, S
 use crate::scene::density::DensityLaw;
 use crate::session::Stats;
 
-/// Smallest and largest height of a plot, in points. In a low window, plots are lower.
+/// Minimum and maximum height of a plot, in points. Plots shrink to fit a low window.
 const HEIGHTS: [f32; 2] = [70.0, 190.0];
-/// Height of the title of a plot and of the name of its x axis, in points.
+/// Combined height of a plot's title and x-axis label, in points.
 const TITLE: f32 = 32.0;
-/// Height of what the window shows beside the plots, in points.
+/// Height of the window's contents other than the plots, in points.
 const AROUND: f32 = 180.0;
-/// Number of points along the line of a law.
+/// Number of line segments in the curve of a law.
 const POINTS: usize = 96;
 
-/// State of the page.
+/// State of the "Distributions" page.
 #[derive(Debug, Default)]
 pub(super) struct DistributionPage {
     /// The density law that the user has chosen; `None` for the one that the scene suggests.
@@ -33,7 +33,7 @@ pub(super) struct DistributionPage {
 }
 
 impl DistributionPage {
-    /// Shows the distributions that the mode has, and returns the text below the plots.
+    /// Plots the distributions that the mode offers, and returns the text to show below the plots.
     pub(super) fn show(&mut self, ui: &mut egui::Ui, stats: &Stats, out: &mut Collector) -> String {
         let info = stats.config.mode.info();
         if info.distributions.is_empty() {
@@ -69,7 +69,7 @@ impl DistributionPage {
         )
     }
 
-    /// Shows the density profile beside a law.
+    /// Plots the measured density profile together with a density law.
     fn density(
         &mut self,
         ui: &mut egui::Ui,
@@ -165,7 +165,7 @@ fn log_number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     }
 }
 
-/// Returns the usual name of the law's scale radius.
+/// Returns the name of the law and of its scale radius, to be shown before the value of the radius.
 fn symbol(law: DensityLaw) -> &'static str {
     match law {
         DensityLaw::Plummer => "Plummer: a =",
@@ -173,7 +173,7 @@ fn symbol(law: DensityLaw) -> &'static str {
     }
 }
 
-/// Returns the size of the scene's unit of density, and the label of an axis of densities.
+/// Returns the factor that converts densities from scene units to the shown unit, and the label of a density axis.
 fn density_unit(unit: &Units) -> (f64, String) {
     match (&unit.mass, &unit.length) {
         (Some(mass), Some(length)) => {
@@ -183,7 +183,7 @@ fn density_unit(unit: &Units) -> (f64, String) {
     }
 }
 
-/// Shows the histogram of the speeds beside Maxwell's distribution.
+/// Plots the histogram of the speeds together with Maxwell's distribution.
 fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, (unit, height): (Option<&Unit>, f32)) {
     let size = unit.map_or(1.0, |unit| unit.size);
     ui.horizontal(|ui| {
@@ -222,7 +222,7 @@ fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, (unit, height): (Opti
         });
 }
 
-/// Returns a plot without zoom and pointer.
+/// Returns an empty plot that cannot be zoomed and shows no values at the pointer.
 fn plain_plot(key: &'static str, height: f32) -> Plot<'static> {
     Plot::new(key)
         .height(height)
@@ -232,7 +232,7 @@ fn plain_plot(key: &'static str, height: f32) -> Plot<'static> {
         .grid_spacing(Rangef::new(1.0, GRID_FADES))
 }
 
-/// Shows what a plot shows, and the law beside the measured values in the colour of its line.
+/// Shows the title `text` of a plot, and a description of the plotted law in the colour of the law's curve.
 fn title(ui: &mut egui::Ui, text: &str, law: &str) {
     let colours = theme::of(ui);
     ui.label(RichText::new(text).small().color(colours.accent));

@@ -1,4 +1,4 @@
-//! List of the heaviest bodies in the section "Scene" of the panel. A click follows a body.
+//! List of the heaviest bodies, in the "Scene" section of the panel. Clicking a body follows it with the camera.
 
 use egui::{Button, RichText, vec2};
 
@@ -8,7 +8,7 @@ use super::theme;
 use super::widgets::folded;
 use crate::base::{format, units};
 
-/// Shows the list, folded at first, unless all bodies have the same mass.
+/// Shows a list of the heaviest bodies, collapsed at first. Shows nothing if no body is heavier than most.
 pub(super) fn show(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     if model.heaviest.is_empty() {
         return;

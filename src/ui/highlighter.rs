@@ -1,4 +1,4 @@
-//! Colours of OpenCL C source code.
+//! Syntax highlighting of OpenCL C source code.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,9 +9,9 @@ use egui_code_editor::{Syntax, Token, TokenType};
 
 use super::theme;
 
-/// Smallest height of source code, in points.
+/// Minimum height of a view of source code, in points.
 const LEAST_HEIGHT: f32 = 160.0;
-/// Height of the margins and of the line below the source code, in points.
+/// Height of the margins and of the line of text below a view of source code, in points.
 const FOOTER_HEIGHT: f32 = 36.0;
 const KEYWORDS: &[&str] = &[
     "break",
@@ -49,12 +49,12 @@ const KEYWORDS: &[&str] = &[
     "__attribute__",
     "__asm__",
 ];
-/// Names of preprocessor directives. Those that are keywords too are in the list above.
+/// Names of preprocessor directives, except those that are also keywords (see [`KEYWORDS`]).
 const DIRECTIVES: &[&str] = &[
     "define", "defined", "elif", "endif", "ifdef", "ifndef", "include", "line", "pragma", "undef", "unroll",
 ];
 
-/// Returns the names of types and of their vectors.
+/// Returns an array of the names of scalar types and of their vector types.
 macro_rules! types {
     ($($scalar:literal)+) => {
         [$($scalar, concat!($scalar, "2"), concat!($scalar, "3"), concat!($scalar, "4"), concat!($scalar, "8"),
@@ -77,8 +77,8 @@ static SYNTAX: LazyLock<Syntax> = LazyLock::new(|| {
     }
 });
 
-/// Returns `code` as coloured monospace text without line breaks of its own. Replaces the names of the macros `values` with
-/// their values, on a coloured background.
+/// Returns `code` with syntax highlighting, as text that is not wrapped. Replaces the names of the macros in `values`
+/// with their values, on a coloured background.
 pub(super) fn highlighted(ui: &egui::Ui, code: &str, values: &[(&'static str, String)]) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = f32::INFINITY;
@@ -112,7 +112,7 @@ fn colour(colours: &theme::Colours, token: TokenType) -> Color32 {
     }
 }
 
-/// Returns the height of source code, in points, that fills the rest of the window.
+/// Returns the height, in points, of a view of source code that fills the rest of the window.
 pub(super) fn code_height(ui: &egui::Ui) -> f32 {
     (ui.available_height() - FOOTER_HEIGHT).max(LEAST_HEIGHT)
 }

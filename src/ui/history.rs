@@ -19,7 +19,7 @@ pub(super) struct Quantity {
     /// Column header in CSV files.
     pub key: &'static str,
     pub label: &'static str,
-    /// Whether the plot of the quantity before this one shows both.
+    /// Whether this quantity shares a plot with the preceding quantity.
     pub joins: bool,
     pub help: &'static str,
     value: fn(&Stats, &WindowStats) -> Option<f64>,

@@ -53,7 +53,7 @@ pub struct Output {
 pub struct Ui {
     /// Whether the panel is shown.
     pub panel: bool,
-    /// Whether only the picture is shown, in full screen: no panel, statistics, tools, messages and pointer.
+    /// Whether only the picture is shown, in full screen, without panel, statistics, tools, messages and pointer.
     pub presents: bool,
     /// Whether [`Output::controls`] lists all controls, for tests.
     pub records_controls: bool,
@@ -69,7 +69,7 @@ pub struct Ui {
     pub plots: Plots,
     /// The Lens window.
     pub lens: Lens,
-    /// The lesson that is being taken, if any.
+    /// State of the lesson in progress, if any.
     course: Option<Course>,
     /// Whether the timeline is shown.
     pub timeline: bool,
@@ -98,9 +98,9 @@ impl Ui {
         ctx.options_mut(|options| {
             // A second egui pass would repeat the frame and discard the actions of the first pass.
             options.max_passes = std::num::NonZeroUsize::MIN;
-            // egui's own zoom keys are off, because the look sets the size of text.
+            // egui's own zoom keys are off, because `Look::scale` sets the size of text.
             options.zoom_with_keyboard = false;
-            // If frames take long, every click lasts long.
+            // While frames are slow, a click can take longer than egui's default limit.
             options.input_options.max_click_duration = f64::INFINITY;
         });
         Self { panel: true, ..Self::default() }
@@ -117,7 +117,7 @@ impl Ui {
 
     /// Shows one frame of the user interface, and handles the keyboard shortcuts.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        // What a past moment shows says nothing about the edits and plots of the present.
+        // The statistics of a past moment must not affect the edits and plots of the present.
         let present = (!model.is_past()).then_some(model.stats);
         if let Some(stats) = present {
             self.alerts.update(stats, self.undo.len());
@@ -178,7 +178,7 @@ impl Ui {
         Collector { actions, controls: self.records_controls.then(Vec::new), message: None, pointed }
     }
 
-    /// Forgets the steps to undo and the plotted lines, which belong to another simulation than the one shown from now on.
+    /// Clears the undo history and the plots, because the window shows a different simulation from now on.
     pub fn forget_run(&mut self) {
         self.undo.clear();
         self.plots.history = History::default();
@@ -198,7 +198,7 @@ impl Ui {
         panel::show(ctx, model, (brush, export), &shown, out);
     }
 
-    /// Shows what belongs to the picture of a presentation: names, orbits and the scale bar. Hides the pointer.
+    /// Shows names, orbits and the scale bar over the picture during a presentation. Hides the pointer.
     fn show_presentation(
         &mut self,
         ctx: &egui::Context,

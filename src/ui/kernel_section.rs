@@ -15,7 +15,7 @@ use crate::engine::{Config, Study, Trial};
 use crate::export::chart::Chart;
 use crate::modes::Recipe;
 
-/// Names of the controls in the section "Kernel tuning" to which a lesson can point.
+/// Names of the controls in the "Kernel tuning" section to which a lesson can point.
 const TUNING: [&str; 4] = ["sweep work-groups", "sweep bodies", "tune", "chart"];
 
 /// Shows the Kernel section of the panel. `folder` contains the user's edited kernels, if any.
@@ -41,7 +41,7 @@ pub(super) fn show(
     });
 }
 
-/// Returns the title of the section with the name of the variant in use.
+/// Returns the title of the "Kernel" section, which includes the name of the variant in use.
 fn title(ui: &egui::Ui, variant: &str) -> LayoutJob {
     let mut title = LayoutJob::default();
     let texts = [widgets::title(ui, "Kernel"), small(ui, format!("   {variant}"))];

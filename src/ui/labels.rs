@@ -10,15 +10,15 @@ use super::action::Collector;
 use super::{rasterizer, theme};
 use crate::base::look::{Srgb, Theme};
 
-/// Size of the text, in points.
+/// Font size of names and of the date, in points.
 const SIZE: f32 = 14.0;
 /// Distance between a body and its name, in points.
 const GAP: f32 = 14.0;
-/// Distance below which only the heavier of two bodies is named, in points.
+/// Distance in the picture, in points, below which only the more important of two bodies is named.
 const NEAR: f32 = 14.0;
 /// Free space around each name, in points.
 const SPACE: f32 = 3.0;
-/// Height of a saved picture, in pixels, at which a point is a pixel.
+/// Height of a saved picture, in pixels, at which one point measures one pixel.
 const HEIGHT: f32 = 720.0;
 /// Smallest number of pixels per point in a saved picture, so that names stay legible.
 const SMALLEST: f32 = 0.8;
@@ -35,20 +35,20 @@ const SIDES: [Vec2; 4] = [Vec2::RIGHT, Vec2::LEFT, Vec2::UP, Vec2::DOWN];
 pub struct Captions {
     /// Named bodies in view, most important first.
     pub names: Vec<Caption>,
-    /// Lines along orbits, and the colour of each; `None` for grey.
+    /// Orbits: the colour of each (`None` for grey), and the points of a line along it.
     pub orbits: Vec<(Option<Srgb>, Vec<[f32; 2]>)>,
-    /// Date, which saved pictures show at the lower right. In the window it stands beside the scale bar.
+    /// Date at the lower right of saved pictures. In the window, the date is shown beside the scale bar instead.
     pub date: Option<String>,
 }
 
-/// A name in a picture.
+/// Name of a body, to be drawn over a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caption {
     /// Index of the body.
     pub body: usize,
     /// Name of the body.
     pub name: String,
-    /// Position of the body.
+    /// Position of the body in the coordinates of [`Captions`].
     pub at: [f32; 2],
     /// Whether the name is highlighted.
     pub is_selected: bool,
@@ -61,16 +61,16 @@ pub struct Labels {
     sides: HashMap<usize, usize>,
 }
 
-/// A name with its place.
+/// A name for which a place has been found.
 struct Label {
-    /// Index of the caption.
+    /// Index of the name in [`Captions::names`].
     nth: usize,
     at: Pos2,
     rect: Rect,
 }
 
 impl Labels {
-    /// Returns `picture`, drawn with this theme, with the captions over it. The text grows with the height of the picture.
+    /// Returns `picture` with captions drawn over it in the colours of `theme`. Text grows with the picture's height.
     pub fn paint(&mut self, picture: RgbImage, captions: &Captions, theme: Theme) -> RgbImage {
         if *captions == Captions::default() {
             return picture;
@@ -103,7 +103,7 @@ impl Labels {
         }
     }
 
-    /// Draws orbits and names, and returns the names that have room.
+    /// Draws the orbits, and the names for which there is room; returns these names.
     fn draw(&mut self, painter: &Painter, picture: Rect, captions: &Captions, overlay: Rect) -> Vec<Label> {
         let colours = theme::of_context(painter.ctx());
         let place = |[x, y]: &[f32; 2]| picture.center() + vec2(*x, *y) * picture.height();
@@ -133,8 +133,8 @@ impl Labels {
         placed
     }
 
-    /// Chooses the places of names, most important first, given the body, its position and the size of its name. Names that
-    /// have no room beside the `overlay` are left out.
+    /// Chooses a place for each name in `named` (body, its position, size of its name), which lists the most important
+    /// first. Leaves out names that have no room beside the `overlay`.
     fn place(&mut self, named: &[(usize, Pos2, Vec2)], picture: Rect, overlay: Rect) -> Vec<Label> {
         let mut placed: Vec<Label> = Vec::new();
         for (nth, (body, at, size)) in named.iter().enumerate() {

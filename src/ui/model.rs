@@ -34,7 +34,7 @@ pub struct Model<'a> {
     pub tools: &'a mut ToolSettings,
     /// Positions of the markers that the mouse tools draw over the picture.
     pub markers: &'a Markers,
-    /// Simulation statistics for the frame on the screen. Numbers of the frame belong to the configuration in `stats`, which
+    /// Simulation statistics for the frame on the screen. They belong to the configuration `stats.config`, which
     /// differs from `config` until a change takes effect.
     pub stats: &'a Stats,
     /// The first of the compute devices selected in `config`.

@@ -31,8 +31,8 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 pub(super) const NARROWEST: f32 = 200.0;
 /// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
-/// Heights of the collapsed overlay over a large and over a small picture, in points, without rows that come and go. The
-/// picture of a flow leaves room for the overlay.
+/// Heights of the collapsed overlay over a large and a small picture, in points, without rows that are shown only at
+/// times. Pictures of a flow leave an area of this height free.
 const REST_HEIGHTS: [f32; 2] = [110.0, 40.0];
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
@@ -167,7 +167,7 @@ pub(super) fn show(
         });
     });
     let place = shown.response.rect;
-    // A height that does not depend on the rows, because the picture of a flow would otherwise move with them.
+    // This height does not depend on the rows, because the picture of a flow would otherwise move whenever they change.
     let height = REST_HEIGHTS[usize::from(fold.is_small)];
     fold.covered = vec2(place.width(), height) + Vec2::splat(2.0 * MARGIN);
     place

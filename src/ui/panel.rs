@@ -20,16 +20,16 @@ use crate::engine::Config;
 use crate::modes::MODES;
 use crate::session::Stats;
 
-/// Height of the panel, in points, below which the section "Run" scrolls with the others.
+/// Height of the panel, in points, below which the "Run" section scrolls with the other sections.
 const LOW: f32 = 400.0;
-/// Width at the right of the sections that is left free for the scroll bar, in points.
+/// Width left free for the scroll bar at the right of the sections, in points.
 const SCROLL_BAR: f32 = 8.0;
 /// Exclusive upper bound on the seeds that the "New seed" button draws, so that the numbers stay short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// Data that the panel shows besides the model: the measurement, the kernels, the undo history and the recent files.
+/// Data that the panel shows besides the model: speed measurement, kernel folder, undo history and recent files.
 pub(super) struct Shown<'a> {
     pub measurement: &'a Measurement,
     /// The watched folder of edited kernels, if any.

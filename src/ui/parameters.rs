@@ -10,7 +10,7 @@ use crate::base::ChangeEffect::View;
 use crate::base::{Info, Params, params};
 use crate::engine::Config;
 
-/// Shows the parameters that affect the simulation. The section "Picture" shows the others.
+/// Shows the parameters that affect the simulation. The "Picture" section shows the other parameters.
 pub(super) fn show(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     let defaults = config.mode.info().mode_for(&config.start).values();
     section(ui, "Parameters", |ui| {

@@ -16,11 +16,11 @@ use crate::base::{Unit, format, units};
 use crate::session::Stats;
 
 const COLUMNS: usize = 2;
-/// Smallest and largest height of a plot, in points. In a low window, plots are lower.
+/// Minimum and maximum height of a plot, in points. Plots shrink to fit a low window.
 const HEIGHTS: [f32; 2] = [56.0, 110.0];
-/// Height of the title of a plot and of its x axis, in points.
+/// Combined height of a plot's title and x axis, in points.
 const TITLE: f32 = 34.0;
-/// Height of what the window shows beside the plots, in points.
+/// Height of the window's contents other than the plots, in points.
 const AROUND: f32 = 170.0;
 /// Relative change in a plot's zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
@@ -57,7 +57,7 @@ enum Page {
     Distributions,
 }
 
-/// All pages with their titles and tooltips, in the order of the window.
+/// All pages of the Plots window with their titles and tooltips, in the order in which the window lists them.
 const PAGES: [(Page, &str, &str); 2] = [
     (Page::Time, "Over time", "Measured quantities against simulated time"),
     (Page::Distributions, "Distributions", "Density by distance, and speeds, of the bodies at this moment"),
@@ -102,7 +102,7 @@ impl Plots {
         self.is_open && self.page == Page::Distributions
     }
 
-    /// Returns what the shown page is called in the names of files.
+    /// Returns the part of a saved file's name that stands for the shown page.
     pub fn file_name(&self) -> &'static str {
         match self.page {
             Page::Time => "plots",
@@ -129,9 +129,9 @@ impl Plots {
         }
     }
 
-    /// Shows the window if it is open, and returns the part of the picture that the window hides, if any. `stats` belong to
-    /// the frame on the screen. If the mode conserves energy, reserves space for the energy plot even before the energy is
-    /// first measured.
+    /// Shows the Plots window if it is open, and returns the part of the picture that the window hides, if any. `stats`
+    /// describes the frame on the screen. If the mode conserves energy, reserves space for the energy plot even before
+    /// the energy is first measured.
     pub(super) fn show(&mut self, ctx: &egui::Context, stats: &Stats, out: &mut Collector) -> Option<Rect> {
         let config = &stats.config;
         let conserves = config.mode.conserves_energy();
@@ -167,7 +167,7 @@ impl Plots {
     }
 }
 
-/// A quantity and its points.
+/// A plotted quantity and its points (simulated time, value).
 type Curve<'a> = (&'static Quantity, &'a [[f64; 2]]);
 
 /// Shows the plots of all quantities that have data.

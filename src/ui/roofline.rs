@@ -12,7 +12,7 @@ use crate::export::roofline_chart::{Roof, RooflineChart, RooflinePoint, Shape};
 
 /// Maximum distance from the pointer to a marker, in points, at which the marker's numbers are shown.
 const REACH: f32 = 16.0;
-/// Distance of the name of a roof from its line, in points.
+/// Distance between the name and the line of a roof, in points.
 const NAME: f32 = 3.0;
 /// Radius of the ring around the marker of the variant that runs, in points.
 const RING: f32 = 9.0;
@@ -75,7 +75,7 @@ fn indexed(chart: &RooflineChart) -> Vec<(usize, &RooflinePoint)> {
     chart.points.iter().filter_map(|point| Some((index(&point)?, point))).collect()
 }
 
-/// Returns the ranges of both axes, as logarithms: all points, and the corner of the roofs.
+/// Returns the ranges of both axes, as logarithms to base 10, that contain all points and the corners of the roofs.
 fn bounds(points: &[(usize, &RooflinePoint)], roofs: &[Roof]) -> [[f64; 2]; 2] {
     // The first level roof is that of the multiply-adds. A higher one limits nothing, so it may be out of sight.
     let level = roofs.iter().find(|roof| roof.shape == Shape::Level).map(|roof| roof.rate);

@@ -6,14 +6,14 @@ use super::model::Model;
 use super::theme;
 use crate::base::{Unit, format, look};
 
-/// Distance from the edges of the picture, in points.
+/// Distance of the scale bar from the edges of the picture, in points.
 const MARGIN: f32 = 10.0;
-/// Longest bar, in points. The shortest is 0.4 times as long.
+/// Maximum length of the scale bar, in points. The minimum is 0.4 times this length.
 const LONGEST: f32 = 150.0;
-/// Height of the marks at the ends of the bar, in points.
+/// Height of the marks at the ends of the scale bar, in points.
 const MARK: f32 = 7.0;
 
-/// Shows the date if the scene has one, and the spacing of the grid and a scale bar if the look asks for them.
+/// Shows the date if the scene has one, and the grid spacing and a scale bar if the picture settings enable them.
 pub(super) fn show(ctx: &egui::Context, model: &Model) {
     let units = &model.stats.config.start.units;
     let unit = units.length.as_ref();
@@ -57,7 +57,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
     });
 }
 
-/// Formats a length in scene units with one significant digit, in the unit of length if there is one.
+/// Formats a round length, given in scene units, without trailing zeros; converts it to `unit` if given.
 fn short(length: f64, unit: Option<&Unit>) -> String {
     let number = format::field(length * unit.map_or(1.0, |unit| unit.size));
     unit.map_or(number.clone(), |unit| format!("{number} {}", unit.name))

@@ -13,16 +13,16 @@ use super::widgets::{Chip, chips, shortcut_button, small, with_help};
 use crate::base::format;
 use crate::session::timeline::{Event, EventKind};
 
-/// Speeds of the replay, relative to that of the run.
+/// Speeds of the replay, as multiples of the original speed of the run, and their names.
 const SPEEDS: [(f64, &str); 6] =
     [(0.25, "¼×"), (0.5, "½×"), (1.0, "1×"), (2.0, "2×"), (4.0, "4×"), (8.0, "8×")];
-/// Height of the bar, in points.
+/// Height of the timeline bar, in points.
 const BAR: f32 = 22.0;
 /// Distance from the pointer, in points, within which the bar's tooltip names events.
 const NEAR: f32 = 5.0;
 /// Maximum number of events in a tooltip.
 const MOST_NAMED: usize = 8;
-/// Number of frames that an arrow key moves while Shift is held.
+/// Number of frames by which an arrow key moves while Shift is held.
 const LEAP: i32 = 10;
 
 /// Shows the timeline at the bottom of the window, beside the panel.
@@ -69,7 +69,7 @@ fn controls(ui: &mut egui::Ui, timeline: &TimelineState, out: &mut Collector) {
     out.button("continue from here", &button, Action::ContinueHere);
 }
 
-/// Shows which moment the picture shows, and the length and the size of the record.
+/// Shows which moment is on the screen, and the length and memory use of the recorded run.
 fn state(ui: &mut egui::Ui, model: &Model) {
     let timeline = model.timeline;
     let Some([first, last]) = timeline.span else {
@@ -107,7 +107,7 @@ fn span(seconds: f64) -> String {
     if whole < 60 { format!("{whole} s") } else { format!("{} min {} s", whole / 60, whole % 60) }
 }
 
-/// Shows the bar, and lets the user drag along it. Returns whether it has the keyboard focus.
+/// Shows the timeline bar, along which the user can drag. Returns whether the bar has the keyboard focus.
 fn bar(ui: &mut egui::Ui, model: &Model, out: &mut Collector) -> bool {
     let timeline = model.timeline;
     let (rect, bar) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::click_and_drag());
@@ -127,7 +127,7 @@ fn bar(ui: &mut egui::Ui, model: &Model, out: &mut Collector) -> bool {
         let share = ((at.x - rail.left()) / rail.width()).clamp(0.0, 1.0);
         first + f64::from(share) * (last - first)
     };
-    // The moment of the press counts, and that of the release.
+    // Scrubs while the mouse button is held down, and once more when a click ends.
     let is_held = bar.is_pointer_button_down_on() || bar.clicked();
     if let Some(at) =
         bar.interact_pointer_pos().filter(|_| is_held).map(time).filter(|at| timeline.past != Some(*at))
@@ -174,7 +174,7 @@ fn draw(ui: &egui::Ui, timeline: &TimelineState, rail: Rect, is_focused: bool) {
     painter.circle(handle, 6.5, colours.strong, Stroke::new(2.0_f32, colours.surface));
 }
 
-/// Moves by single frames with the arrow keys, if no other control has the keyboard focus.
+/// Moves through the recorded frames with the arrow keys, if no other control has the keyboard focus.
 fn arrow_keys(ui: &egui::Ui, timeline: &TimelineState, has_focus: bool, out: &mut Collector) {
     let is_elsewhere = !has_focus && ui.memory(|memory| memory.focused().is_some());
     if timeline.span.is_none() || is_elsewhere {

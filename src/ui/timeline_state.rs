@@ -9,17 +9,17 @@ pub struct TimelineState {
     pub span: Option<[f64; 2]>,
     /// Time of the moment on the screen, in seconds; `None` if the screen shows the present.
     pub past: Option<f64>,
-    /// Whether the replay runs.
+    /// Whether the recorded run is being replayed.
     pub plays: bool,
-    /// Speed of the replay, relative to that of the run.
+    /// Speed of the replay, as a multiple of the original speed of the run.
     pub speed: f64,
-    /// Events in the record, oldest first.
+    /// Events in the recorded run, oldest first.
     pub events: Vec<Event>,
-    /// Memory that the record uses, and the most that it may use, in bytes.
+    /// Memory that the recorded run uses, and its limit, in bytes.
     pub bytes: [usize; 2],
-    /// Whether the simulation can continue from the moment on the screen, or else the reason why not.
+    /// `Ok` if the simulation can continue from the past moment on the screen, or else the reason why not.
     pub can_continue: Result<(), &'static str>,
-    /// Number of bodies that stand for one recorded body: 1 if all are recorded.
+    /// Number of simulated bodies per recorded body: 1 if all bodies are recorded.
     pub share: usize,
 }
 
@@ -39,12 +39,12 @@ impl Default for TimelineState {
 }
 
 impl TimelineState {
-    /// Returns how long ago the moment on the screen was, in seconds of the record; `None` if the screen shows the present.
+    /// Returns the time from the moment on the screen to the newest recorded frame, in seconds; `None` for the present.
     pub(super) fn age(&self) -> Option<f64> {
         Some(self.span?[1] - self.past?)
     }
 
-    /// Returns the place of a time on the bar, from 0 to 1.
+    /// Returns the position of the time `at` on the timeline bar, from 0 (oldest recorded frame) to 1 (newest).
     pub(super) fn share_of(&self, at: f64) -> f32 {
         let [first, last] = self.span.unwrap_or_default();
         if last > first { ((at - first) / (last - first)).clamp(0.0, 1.0) as f32 } else { 1.0 }

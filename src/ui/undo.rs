@@ -7,12 +7,12 @@ use crate::base::{EditKind, Look, ParamValues, Partial, params};
 use crate::engine::{Config, Tuned};
 use crate::session::Stats;
 
-/// Maximum number of steps in the history.
+/// Maximum number of steps in the undo history.
 const MOST_STEPS: usize = 200;
 /// Maximum number of settings that the name of a change lists.
 const MOST_NAMES: usize = 3;
 
-/// A step of the history.
+/// A step of the undo history.
 #[derive(Debug)]
 enum Step {
     /// A change of settings, which the user interface undoes.
@@ -21,32 +21,32 @@ enum Step {
     Edit(EditKind),
 }
 
-/// A change of one or several settings, for example by the drag of a slider.
+/// A change of one or several settings, for example by dragging a slider.
 #[derive(Debug)]
 struct Change {
-    /// Labels of the settings.
+    /// Labels of the changed settings, or the number of settings if there are many.
     name: String,
-    /// Number of the press of a key or a mouse button that made the change.
+    /// Running number of the key or mouse button press that made the change.
     press: u64,
     before: Settings,
     after: Settings,
 }
 
-/// The step that was undone or redone.
+/// Result of undoing or redoing a step.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// The settings were changed back.
+    /// A change of settings was undone or redone.
     Changed {
-        /// Labels of the settings.
+        /// Labels of the changed settings, or the number of settings if there are many.
         name: String,
-        /// Whether the scene starts again from its beginning.
+        /// Whether this restarts the scene from its initial state.
         restarts: bool,
     },
     /// The simulation must undo or redo an edit of this kind.
     Edit(EditKind),
 }
 
-/// The settings that can be undone. Pausing, the direction of time and following are not among them.
+/// Settings whose changes can be undone. Excludes pausing, the direction of time and following a body.
 #[derive(Debug, Clone, PartialEq)]
 struct Settings {
     config: Config,
@@ -58,7 +58,7 @@ struct Settings {
 pub struct UndoHistory {
     /// Steps to undo, oldest first.
     past: Vec<Step>,
-    /// Undone steps, in the order of undoing.
+    /// Undone steps, in the order in which they were undone.
     future: Vec<Step>,
     /// Settings as they were last recorded. If the current settings differ, the user has changed them.
     recorded: Option<Settings>,
@@ -114,7 +114,7 @@ impl Settings {
 }
 
 impl Change {
-    /// Undoes the change, or repeats it if `redoes` is true. Returns `None` if all settings already have these values.
+    /// Undoes the change, or repeats it if `redoes` is true. Returns `None` if this changes no setting.
     fn apply(
         &self,
         redoes: bool,
@@ -134,8 +134,8 @@ impl Change {
 }
 
 impl UndoHistory {
-    /// Takes note of the presses and the manual edits since the last frame. Changes by others than the user, for example
-    /// of a device that failed, are not recorded. `present` is `None` while the screen shows a past moment.
+    /// Counts the presses and records the manual edits since the last frame. Ignores changes of settings that the user
+    /// did not make, such as those after a device failure. `present` is `None` while the screen shows a past moment.
     pub(super) fn begin_frame(
         &mut self,
         ctx: &egui::Context,
@@ -150,7 +150,7 @@ impl UndoHistory {
         self.recorded = Some(Settings::new(config, look));
     }
 
-    /// Adds the edits that the simulation has made since the last frame, and removes those that it has forgotten.
+    /// Adds the edits that the simulation has made since the last frame, and removes those that it can no longer undo.
     fn record_edits(&mut self, stats: &Stats) {
         let scene = (stats.mode, stats.generation);
         if std::mem::replace(&mut self.scene, scene) != scene {
@@ -172,7 +172,7 @@ impl UndoHistory {
         });
     }
 
-    /// Records the settings that have changed since they were last recorded. Changes during one press are one step.
+    /// Records the settings that have changed since they were last recorded. Changes during one press form one step.
     pub(super) fn record(&mut self, config: &Config, look: &Look) {
         let after = Settings::new(config, look);
         let Some(before) = self.recorded.replace(after.clone()) else { return };
@@ -193,7 +193,7 @@ impl UndoHistory {
         }
     }
 
-    /// Records a change from `before` to `after` that the user has made outside of the panel, for example with a file.
+    /// Records a change from `before` to `after` that the user made outside the panel, for example by opening a file.
     pub fn add(&mut self, before: (&Config, &Look), after: (&Config, &Look)) {
         (self.presses, self.is_double) = (self.presses + 1, false);
         self.recorded = Some(Settings::new(before.0, before.1));
@@ -233,7 +233,7 @@ impl UndoHistory {
         Some(outcome)
     }
 
-    /// Removes the last edit, which the simulation undoes although settings may have changed since.
+    /// Removes the last edit, because the simulation undoes this edit even if settings have changed since.
     pub(super) fn remove_last_edit(&mut self) {
         if let Some(at) = self.past.iter().rposition(|step| matches!(step, Step::Edit(_))) {
             self.past.remove(at);
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::modes::MODES;
 
-    /// A history with the settings that it watches.
+    /// An undo history with the settings whose changes it records.
     struct Desk {
         history: UndoHistory,
         modes: ModeMemory,
@@ -342,7 +342,7 @@ mod tests {
         // A new edit makes it impossible to redo.
         desk.history.record_edits(&edits(3, 2));
         assert_eq!((desk.go(true), desk.history.len()), (None, 2));
-        // The simulation keeps only so many edits, and none of another scene.
+        // The simulation keeps a limited number of edits, and none of an earlier scene.
         desk.history.record_edits(&edits(4, 2));
         assert_eq!(desk.history.len(), 2);
         desk.history.record_edits(&Stats { generation: 9, ..edits(4, 0) });

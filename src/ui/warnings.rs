@@ -16,11 +16,11 @@ const WORRYING_DRIFT: f64 = 0.1;
 /// Smallest change of the energy that causes a warning, as a fraction of the kinetic energy plus |potential energy|.
 /// If kinetic and potential energy nearly cancel, even a small error is large relative to the total energy.
 const WORRYING_CHANGE: f64 = 0.02;
-/// Ratio of the softening length to the longest one that keeps close orbits, above which a warning is shown. At 4, an
-/// ellipse turns by about 3° in each revolution.
+/// Ratio of the softening length to the longest length that preserves close orbits, above which a warning is shown. At
+/// 4, an ellipse turns by about 3° in each revolution.
 const MUCH_SOFTER: f32 = 4.0;
 
-/// A button that removes the cause of a warning.
+/// A button that removes the cause of a warning or an error.
 #[derive(Debug, PartialEq)]
 pub(super) struct Fix {
     /// Text of the button.
@@ -31,7 +31,7 @@ pub(super) struct Fix {
 }
 
 impl Fix {
-    /// Returns a button that changes a parameter of `mode`, or `None` if the parameter already has its last value.
+    /// Returns a button that changes a parameter of `mode`, or `None` if the parameter cannot change any further.
     pub(super) fn of(mode: &dyn Mode, remedy: Remedy) -> Option<Self> {
         match remedy {
             Remedy::Multiply(key, factor) => {
@@ -110,7 +110,7 @@ impl Warning {
     }
 }
 
-/// The longest softening length that keeps the close orbits of a scene, kept because it takes time to find.
+/// Cached result: the longest softening length that preserves the close orbits of a scene.
 #[derive(Debug, Default)]
 pub(super) struct CloseOrbits {
     scene: Option<Arc<Scene>>,
@@ -118,8 +118,8 @@ pub(super) struct CloseOrbits {
 }
 
 impl CloseOrbits {
-    /// Returns the longest softening length that keeps the close orbits of `scene`, or `None` for a scene of a generator, or
-    /// one without close orbits.
+    /// Returns the longest softening length that preserves the close orbits of `scene`, or `None` if a generator makes
+    /// the scene or there are no close orbits.
     fn longest(&mut self, scene: &Arc<Scene>) -> Option<f32> {
         if !self.scene.as_ref().is_some_and(|known| Arc::ptr_eq(known, scene)) {
             self.longest = softening::for_scene(scene, f32::INFINITY);
@@ -129,17 +129,17 @@ impl CloseOrbits {
     }
 }
 
-/// The drift of the energy that was shown when the user last changed the parameter that limits it. It is out of date until
-/// the energy is measured again.
+/// Energy drift that was shown when the user last changed the parameter that limits the drift. The value is outdated
+/// until the energy is measured again.
 #[derive(Debug, Default)]
 pub(super) struct PastDrift {
-    /// Number of the run, and the parameter's value.
+    /// Number of the run, and value of the parameter that limits the drift, in the last frame.
     seen: Option<(u64, f32)>,
     drift: Option<f64>,
 }
 
 impl PastDrift {
-    /// Returns whether `drift`, the drift that is shown now, was measured before the last change of the parameter.
+    /// Returns whether `drift`, the current energy drift, was measured before the last change of the parameter.
     fn is_outdated(&mut self, model: &Model, drift: f64) -> bool {
         let mode = model.config.mode.as_ref();
         let Remedy::Multiply(key, _) = mode.info().stabilizer else { return false };
@@ -166,7 +166,7 @@ pub(super) fn warnings(model: &Model, (orbits, past): (&mut CloseOrbits, &mut Pa
     all.into_iter().flatten().chain(advice).collect()
 }
 
-/// Warns of bodies that the simulation excludes.
+/// Returns a warning if the simulation excludes bodies whose values are not finite.
 fn excluded(model: &Model) -> Option<Warning> {
     let (mode, things) = (model.config.mode.as_ref(), model.stats.config.mode.info().work.things);
     let count = Some(model.stats.nonfinite).filter(|count| *count > 0)?;
@@ -177,7 +177,7 @@ fn excluded(model: &Model) -> Option<Warning> {
     })
 }
 
-/// Warns of an energy that is no longer conserved.
+/// Returns a warning if the total energy is no longer conserved.
 fn energy_drift(model: &Model, past: &mut PastDrift) -> Option<Warning> {
     let (total, sums) = (model.stats.energy_drift?, model.stats.diagnostics.as_ref()?);
     if past.is_outdated(model, total) {
@@ -194,7 +194,7 @@ fn energy_drift(model: &Model, past: &mut PastDrift) -> Option<Warning> {
     })
 }
 
-/// Warns of a softening length that changes the orbits of close bodies.
+/// Returns a warning if the softening length is so long that it changes close orbits.
 fn softening(model: &Model, orbits: &mut CloseOrbits) -> Option<Warning> {
     const KEY: &str = "eps";
     let mode = model.config.mode.as_ref();

@@ -12,7 +12,7 @@ pub(super) enum Unfinished {
     /// An unnamed file (`O_TMPFILE`, see open(2)), which the system discards when the program ends or is killed.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// A file with a temporary name, used where unnamed files are not available. If the program is killed, it remains.
+    /// A file with a temporary name, where unnamed files are not available. The file remains if the program is killed.
     Named(NamedTempFile),
 }
 

@@ -105,7 +105,7 @@ choice! {
 }
 
 impl Theme {
-    /// Returns the colour in which a colour of the picture appears. The light theme exchanges light and dark, as
+    /// Returns the colour in which the theme shows a colour of the picture. The light theme swaps light and dark, as
     /// `shaders/paper.frag` does.
     pub fn shown(self, colour: Srgb) -> Srgb {
         match self {
@@ -122,12 +122,12 @@ impl Theme {
 choice! {
     /// When to draw an expensive effect.
     pub enum EffectMode {
-        /// On, except ambient occlusion where a CPU draws the picture. Where a CPU draws the window, bloom is left out after
-        /// three seconds of frames that take longer than 1/30 s.
+        /// Draws the effect, except ambient occlusion where a CPU renders the picture. Where a CPU renders the window,
+        /// bloom is left out after three seconds of frames that take longer than 1/30 s.
         Auto = "auto",
-        /// Always on.
+        /// Always draws the effect.
         On = "on",
-        /// Always off.
+        /// Never draws the effect.
         Off = "off",
     }
 }
@@ -135,11 +135,11 @@ choice! {
 choice! {
     /// When to show a scale bar.
     pub enum ScaleBar {
-        /// In scenes that have a unit of length.
+        /// Shows the scale bar in scenes that have a unit of length.
         Auto = "auto",
-        /// Always.
+        /// Always shows the scale bar.
         On = "on",
-        /// Never.
+        /// Never shows the scale bar.
         Off = "off",
     }
 }

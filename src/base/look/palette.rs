@@ -9,19 +9,19 @@ choice! {
     ///
     /// `viridis`, `plasma`, `magma` and `inferno` are Matplotlib's maps without their dark starts.
     pub enum Palette {
-        /// Blue, violet, rose, orange, gold, cream.
+        /// Colours from blue through violet, rose, orange and gold to cream.
         Dusk = "dusk",
-        /// Deep blue, azure, nearly white.
+        /// Colours from deep blue through azure to near white.
         Ice = "ice",
-        /// Brown, ochre, sand, cream.
+        /// Colours from brown through ochre and sand to cream.
         Sand = "sand",
-        /// Blue, green, yellow.
+        /// Colours from blue through green to yellow.
         Viridis = "viridis",
-        /// Purple, pink, orange, yellow.
+        /// Colours from purple through pink and orange to yellow.
         Plasma = "plasma",
-        /// Purple, rose, peach, cream.
+        /// Colours from purple through rose and peach to cream.
         Magma = "magma",
-        /// Wine, red, orange, yellow.
+        /// Colours from wine red through red and orange to yellow.
         Inferno = "inferno",
     }
 }
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Compares the middle and both ends of each Matplotlib map with the original tables.
+    /// Compares the middle and the upper end of each Matplotlib map with the original tables.
     #[test]
     fn maps_match_the_original_maps() {
         for (palette, start, middle, end) in [

@@ -16,37 +16,37 @@ use super::found::DeviceInfo;
 use crate::base::{Error, Result, invalid};
 use net::{Net, Request};
 
-/// Environment variables in which launchers tell the number of ranks: Open MPI, MPICH, and SLURM.
+/// Environment variables in which the launchers of Open MPI, MPICH and SLURM pass the number of ranks.
 const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
-/// Environment variables in which the same launchers tell the rank of the process.
+/// Environment variables in which the launchers of Open MPI, MPICH and SLURM pass the rank of the process.
 const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"];
-/// Environment variables in which launchers tell the number of the process among those of its host.
+/// Environment variables in which MPI launchers pass the number of the process among the processes on its host.
 const LOCAL_VARIABLES: [&str; 4] =
     ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"];
 /// Maximum size of one message, in bytes. Longer data are sent in several messages. MPI libraries move a message only while
 /// the program asks whether it is done, so a message must be short enough to arrive before the waiting program sleeps.
 const CHUNK: usize = 1 << 20;
-/// Time for which a wait only yields to other threads. Afterwards it also sleeps, so that an idle rank costs no time.
+/// Time for which a waiting rank only yields to other threads. Later it sleeps between polls, to use little CPU time.
 const EAGER: Duration = Duration::from_millis(2);
-/// Length of each sleep, as a part of the time waited so far, so that sleeping delays an answer by at most 2 %.
+/// Ratio of the time waited so far to the length of the next sleep, so that sleeping delays an answer by at most 2 %.
 const NAP_SHARE: u32 = 50;
-/// Maximum length of a sleep.
+/// Maximum length of a sleep while waiting for another rank.
 const LONGEST_NAP: Duration = Duration::from_micros(200);
 
-/// Kind of a message between two ranks.
+/// Kind of message between two ranks.
 #[derive(Debug, Clone, Copy)]
 enum Tag {
     /// An order from rank 0.
     Order = 1,
     /// The answer of another rank to an order.
     Reply,
-    /// A sentence from a rank that failed.
+    /// The reason why a rank failed, as a sentence for the user.
     Failure,
-    /// Rows of a buffer of a device.
+    /// Rows of a device's buffer.
     Rows,
 }
 
-/// This process as one of several ranks.
+/// The ranks of an MPI run, as seen from this process.
 #[derive(Debug)]
 pub struct Ranks {
     rank: usize,
@@ -55,7 +55,7 @@ pub struct Ranks {
     net: Net,
     /// Devices of each rank. Only rank 0 knows them, after [`Ranks::meet`].
     devices: OnceLock<Vec<Vec<DeviceInfo>>>,
-    /// Why another rank failed, if rank 0 has heard of it.
+    /// Message that says why another rank failed, once rank 0 has received the reason.
     failure: OnceLock<String>,
 }
 
@@ -65,7 +65,7 @@ fn number(variables: &[&str]) -> Option<usize> {
     variables.iter().find_map(|name| std::env::var(name).ok()?.trim().parse().ok())
 }
 
-/// Returns this process's rank and the ranks around it, or `None` if the process was started alone.
+/// Returns the ranks of the MPI run that this process belongs to, or `None` if the process was started alone.
 pub fn ranks() -> Option<&'static Ranks> {
     RANKS.get()
 }
@@ -80,7 +80,7 @@ pub fn local_rank() -> usize {
     number(&LOCAL_VARIABLES).unwrap_or_else(launched_rank)
 }
 
-/// Connects this process with the others of its MPI run. Does nothing if a launcher did not start several processes.
+/// Connects this process to the other processes of its MPI run, if a launcher started several processes.
 ///
 /// # Errors
 /// Returns an error if a launcher started several processes, and MPI does not connect them or the program was built
@@ -100,7 +100,7 @@ pub fn start_ranks() -> Result<()> {
     Ok(())
 }
 
-/// What a rank tells rank 0 at the start: a number for its build, and its devices or why it has none.
+/// What a rank tells rank 0 at the start: a checksum of its program, and its devices or why it has none.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Greeting {
     build: u32,
@@ -108,12 +108,12 @@ struct Greeting {
 }
 
 impl Ranks {
-    /// Returns the number of this process, starting at 0.
+    /// Returns the rank (number) of this process in the MPI run, starting at 0.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Returns the number of processes.
+    /// Returns the number of processes in the MPI run.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -123,7 +123,7 @@ impl Ranks {
         self.devices.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Compares the builds of all ranks and collects the devices of each. `own` are the devices of this rank.
+    /// Sends this rank's devices `own` and build number to rank 0, which compares the builds and collects the devices.
     ///
     /// # Errors
     /// On rank 0, returns an error if a rank has another build or no device.
@@ -199,7 +199,7 @@ impl Ranks {
         self.net.abort(2);
     }
 
-    /// Leaves the run. All ranks must call this function.
+    /// Leaves the MPI run. All ranks must call this function.
     pub fn leave(&self) {
         self.net.finalize();
     }
@@ -233,7 +233,7 @@ impl Ranks {
         Ok(())
     }
 
-    /// Sends a message. A message whose length is a multiple of the chunk size ends with an empty one.
+    /// Sends a message in chunks. If its length is a multiple of the chunk size, an empty chunk marks the end.
     fn send(&self, to: usize, tag: Tag, message: &[u8]) -> Result<()> {
         for at in (0..=message.len()).step_by(CHUNK) {
             let chunk = &message[at..message.len().min(at + CHUNK)];
@@ -260,7 +260,7 @@ impl Ranks {
         }
     }
 
-    /// Waits until `done` returns a value. Only rank 0 loses patience: the other ranks also wait while the user rests.
+    /// Waits until `done` returns a value. Only on rank 0 can the wait time out: other ranks may wait for user input.
     fn until<T>(&self, rank: usize, mut done: impl FnMut() -> Option<T>) -> Result<T> {
         let start = Instant::now();
         loop {

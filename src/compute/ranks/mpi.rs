@@ -1,4 +1,4 @@
-//! The connection to MPI: transfers of bytes that do not wait. The only file that calls MPI.
+//! The connection to MPI, with non-blocking transfers of bytes. No other file calls MPI.
 
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{from_mut, null_mut};
@@ -35,7 +35,7 @@ impl Net {
         }
     }
 
-    /// Begins to send bytes.
+    /// Begins to send `len` bytes to the rank `to`.
     ///
     /// # Safety
     /// The bytes must stay valid and unchanged until [`Net::is_done`] returns true.
@@ -49,7 +49,7 @@ impl Net {
         }
     }
 
-    /// Begins to receive bytes.
+    /// Begins to receive `len` bytes from the rank `from`.
     ///
     /// # Safety
     /// The memory must stay valid and unused until [`Net::is_done`] returns true.

@@ -1,12 +1,12 @@
-//! Replaces the connection to MPI in a program that is built without the feature `mpi`. It cannot be started.
+//! Stand-in for the connection to MPI in a program built without the feature `mpi`. Starting the connection fails.
 
 use crate::base::{Result, invalid};
 
-/// A connection that cannot exist.
+/// A connection to MPI, which cannot exist without the feature `mpi`.
 #[derive(Debug)]
 pub(super) enum Net {}
 
-/// Stands for a transfer, which only a connection can begin.
+/// Placeholder for the type of an MPI transfer, which is never created without MPI.
 pub(super) type Request = usize;
 
 #[allow(clippy::unused_self, reason = "the functions have the signatures of the connection to MPI")]

@@ -39,14 +39,14 @@ choice! {
 }
 
 impl Format {
-    /// Returns the format of films unless the user chooses another: MP4 if the program `ffmpeg` is found, or else GIF.
+    /// Returns the default format of films: MP4 if the program `ffmpeg` is found, otherwise GIF.
     pub fn usual() -> Self {
         static USUAL: LazyLock<Format> =
             LazyLock::new(|| Format::usual_with(&std::env::var_os("PATH").unwrap_or_default()));
         *USUAL
     }
 
-    /// Returns the usual format if programs are in the folders of `path`, a list like the variable PATH.
+    /// Returns the default format if `ffmpeg` is searched for in the folders of `path`, a list like the variable PATH.
     fn usual_with(path: &OsStr) -> Self {
         let ffmpeg = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
         match std::env::split_paths(path).any(|folder| folder.join(&ffmpeg).is_file()) {
@@ -114,7 +114,7 @@ pub struct Progress {
     pub done: u32,
     /// Number of pictures in the whole film.
     pub pictures: u32,
-    /// Time since the film began.
+    /// Time since the start of filming.
     pub elapsed: Duration,
 }
 
@@ -282,7 +282,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns a command that starts `ffmpeg`. Ctrl+C does not reach `ffmpeg`; this program ends it.
+/// Returns a command that starts `ffmpeg`. Ctrl+C does not reach `ffmpeg`, which only this program ends.
 fn ffmpeg_command() -> Command {
     let mut command = Command::new("ffmpeg");
     // In a process group of its own, `ffmpeg` does not receive Ctrl+C.

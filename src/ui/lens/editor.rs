@@ -1,4 +1,4 @@
-//! Editor of a kernel, on the page "Source" of the Lens window. Builds the edited kernel while the old one keeps running.
+//! Kernel editor, on the "Source" page of the Lens window. Builds the edited kernel while the old one keeps running.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,19 +15,19 @@ use crate::ui::action::{Action, Collector};
 use crate::ui::widgets::{button, small, with_help};
 use crate::ui::{highlighter, theme};
 
-/// State of the editor.
+/// State of the kernel editor.
 #[derive(Debug, Default)]
 pub struct Editor {
-    /// Whether the page shows the editor instead of the listing.
+    /// Whether the "Source" page shows the editor instead of the read-only listing.
     pub(super) is_open: bool,
-    /// Edited texts by file name.
+    /// Texts of the kernel files in the editor, by file name.
     drafts: BTreeMap<&'static str, String>,
     build: Build,
-    /// The coloured text of the last frame, and whether the theme was dark.
+    /// Cached syntax highlighting of the text, and whether it was made for the dark theme.
     coloured: Option<(bool, LayoutJob)>,
 }
 
-/// Progress of the last build that the user asked for.
+/// State of the last build that the user started in the editor.
 #[derive(Debug, Default)]
 enum Build {
     #[default]
@@ -52,7 +52,7 @@ impl BuildError {
         if errors.is_empty() { vec![whole] } else { errors }
     }
 
-    /// Reads a line such as `gravity/tiled.cl:8:20: error: message` or, as PoCL writes it, `error: gravity/tiled.cl:8:20: message`.
+    /// Parses a log line such as `tiled.cl:8:2: error: message` or, as PoCL writes it, `error: tiled.cl:8:2: message`.
     fn of_line(line: &str) -> Option<Self> {
         let parts: Vec<&str> = line.split(": ").collect();
         let is_kind = |part: &&str| ["error", "fatal error"].contains(&part.trim());
@@ -68,8 +68,8 @@ impl BuildError {
 }
 
 impl Editor {
-    /// Takes the outcome of replacing kernels: the compiler's log or another message if it failed. Returns whether the
-    /// editor asked for it and shows the outcome.
+    /// Ends the build that replaces kernels; `failure` is the compiler's log or another message if the build failed.
+    /// Returns whether the editor started this build and is open, and thus shows the result.
     pub fn finish_build(&mut self, failure: Option<&str>) -> bool {
         let was_running = matches!(self.build, Build::Running);
         if was_running {
@@ -141,7 +141,7 @@ impl Editor {
     }
 }
 
-/// Returns the edits with `text` as the text of `file`.
+/// Returns a copy of `edits` in which the text of `file` is `text`.
 fn with_file(edits: &KernelEdits, file: &KernelSource, text: &str) -> KernelEdits {
     let mut edits = edits.clone();
     match text == file.text {
@@ -159,7 +159,7 @@ fn show_errors(ui: &mut egui::Ui, errors: &[BuildError]) {
     }
 }
 
-/// Shows the text field with the numbers of its lines and the errors at their lines.
+/// Shows the text field of the editor, with line numbers, and with each compiler error after the line that it concerns.
 fn show_text(
     ui: &mut egui::Ui,
     (draft, coloured): (&mut String, &mut Option<(bool, LayoutJob)>),
@@ -216,7 +216,7 @@ fn show_text(
     });
 }
 
-/// Marks a line of the text as wrong, with the message behind its end.
+/// Highlights a line that has a compiler error, and writes the error `message` after the end of the line.
 fn mark(
     painter: &egui::Painter,
     (row, text): (Rect, Rect),

@@ -1,4 +1,4 @@
-//! "Lens" window: shows why a kernel is as fast as it is.
+//! "Lens" window: helps to explain the speed of a kernel, with kernel times, source code and a roofline chart.
 
 mod editor;
 mod page;
@@ -19,9 +19,9 @@ use super::widgets::{Chip, chips};
 use super::{lesson, overlay};
 use crate::session::WatchList;
 
-/// Width of the window when it is first opened, in points.
+/// Width of the Lens window when it is first opened, in points.
 const WIDTH: f32 = 600.0;
-/// Height of the window when it is first opened, as a fraction of the picture's height.
+/// Height of the Lens window when it is first opened, as a fraction of the picture's height.
 const HEIGHT: f32 = 0.55;
 
 /// State of the Lens window.
@@ -29,14 +29,14 @@ const HEIGHT: f32 = 0.55;
 pub struct Lens {
     /// Whether the Lens window is shown.
     pub is_open: bool,
-    /// The page "Roofline".
+    /// State of the "Roofline" page.
     pub roofline: RooflinePage,
-    /// State of the page "Source".
+    /// State of the "Source" page.
     pub source: Source,
     page: Page,
 }
 
-/// All pages with their titles and tooltips, in the order of the window.
+/// All pages of the Lens window with their titles and tooltips, in the order in which the window lists them.
 const PAGES: &[(Page, &str, &str)] = &[
     (Page::Step, "Time of a step", "How the time of a step divides among the kernels"),
     (Page::Source, "Source", "The source code of the kernel that runs, and what each change improves"),
@@ -44,7 +44,7 @@ const PAGES: &[(Page, &str, &str)] = &[
 ];
 
 impl Lens {
-    /// Opens the window at a page, or closes it.
+    /// Opens the Lens window at `page`, or closes it if `page` is `None`.
     pub(super) fn open(&mut self, page: Option<Page>) {
         self.is_open = page.is_some();
         self.page = page.unwrap_or(self.page);
@@ -59,7 +59,7 @@ impl Lens {
         }
     }
 
-    /// Shows the window if it is open. `folder` contains the user's edited kernels, if any.
+    /// Shows the Lens window if it is open. `folder` contains the user's edited kernels, if any.
     pub(super) fn show(
         &mut self,
         ctx: &egui::Context,

@@ -2,17 +2,17 @@
 
 use serde::Deserialize;
 
-/// A page of the Lens window. Lesson files name it as in the serialized form.
+/// A page of the Lens window. Lesson files refer to a page by its serialized name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub enum Page {
-    /// How the time of a step divides among the kernels.
+    /// Shares of the kernels in the time of a step.
     #[default]
     #[serde(rename = "time of a step")]
     Step,
-    /// The source of the kernel that runs.
+    /// Source code of the kernel that runs.
     #[serde(rename = "source")]
     Source,
-    /// Speeds of the variants, and the peak rates of the device.
+    /// Roofline chart: speeds of the kernel variants, and peak rates of the device.
     #[serde(rename = "roofline")]
     Roofline,
 }

@@ -1,4 +1,4 @@
-//! Page "Roofline" of the Lens window: the speeds of the variants used so far, and the peak rates of the device.
+//! "Roofline" page of the Lens window: the speeds of the variants used so far, and the peak rates of the device.
 
 use egui::{Label, TextStyle};
 
@@ -11,13 +11,13 @@ use crate::ui::model::Model;
 use crate::ui::roofline::draw;
 use crate::ui::widgets::small;
 
-/// Smallest height of the chart, in points.
+/// Minimum height of the roofline chart, in points.
 const MIN_HEIGHT: f32 = 160.0;
 
-/// The latest chart of the page.
+/// State of the "Roofline" page.
 #[derive(Debug, Default)]
 pub struct RooflinePage {
-    /// The chart as it was last shown; `None` before that.
+    /// Most recent chart; `None` if the page has not been shown yet, or no variant has been measured.
     pub chart: Option<RooflineChart>,
     /// Path of the file that the chart was last saved to.
     pub saved: Option<String>,
@@ -43,7 +43,7 @@ pub(super) fn show(ui: &mut egui::Ui, page: &mut RooflinePage, model: &Model, ou
     }
 }
 
-/// Returns the chart of all variants used so far with the current mode and number of bodies, or `None` without steps.
+/// Returns the chart of all variants used so far with the current mode and number of bodies; `None` if there are none.
 fn chart(model: &Model) -> Option<RooflineChart> {
     let stats = model.stats;
     let info = MODES.iter().copied().find(|info| info.name == stats.mode)?;
@@ -61,7 +61,7 @@ fn chart(model: &Model) -> Option<RooflineChart> {
     (!stats.ladder.is_empty()).then_some(chart)
 }
 
-/// Returns the most useful thing to know about what is shown now.
+/// Returns the note below the chart: a limitation of what is shown now, or else how to use the chart.
 fn hint(chart: &RooflineChart, model: &Model) -> String {
     let stats = model.stats;
     let is_shown = chart.points.iter().any(|point| Some(point.variant) == chart.current);

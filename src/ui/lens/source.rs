@@ -1,4 +1,4 @@
-//! Page "Source" of the Lens window: the kernel that runs, as it is compiled, compared with the previous variant.
+//! "Source" page of the Lens window: the kernel that runs, as it is compiled, compared with the previous variant.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,48 +14,48 @@ use crate::ui::model::Model;
 use crate::ui::widgets::{Chip, checkbox, chips, small};
 use crate::ui::{highlighter, theme};
 
-/// Number of characters before the code: the number of the line and the sign of its change.
+/// Width of the margin before the code, in characters: line number, and `+` or `−` for an added or removed line.
 const MARGIN: usize = 7;
-/// Width of the edge of an added or removed line, in points.
+/// Width of the coloured bar at the left edge of an added or removed line, in points.
 const EDGE: f32 = 3.0;
 /// Opacity of the background of an added or removed line.
 const TINT: f32 = 0.13;
 
-/// State of the page.
+/// State of the "Source" page.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// Name of the file that the user chose; the others follow from the variant.
+    /// Name of the kernel file that the user chose; `None` to show one that differs from the previous variant.
     file: Option<&'static str>,
     shows_removed: bool,
     shows_names: bool,
-    /// Number of the note that was last scrolled to.
+    /// Index of the note on a change to which the code was last scrolled; `None` before that.
     note: Option<usize>,
-    /// Whether the code must scroll to that note in this frame.
+    /// Whether the code must scroll to the note with the index `note` in this frame.
     scrolls: bool,
-    /// Editor of the file that is shown.
+    /// Editor of the kernel file that is shown.
     pub editor: Editor,
     cache: Option<Cache>,
 }
 
-/// The listings of the program that runs.
+/// Cached listings of the program that runs, compared with the previous kernel variant.
 #[derive(Debug)]
 struct Cache {
     source: Arc<ProgramSource>,
     variant: &'static str,
-    /// Name of the previous variant, if there is one.
+    /// Name of the variant that precedes `variant` in the mode's list, if any.
     previous: Option<&'static str>,
     listings: Result<Vec<Listing>, String>,
 }
 
-/// A row of the page.
+/// A row of the source listing.
 enum Row<'a> {
     Code(&'a Line),
-    /// A line of a note.
+    /// A line of an explanatory note on the code below.
     Note(String),
 }
 
 impl Source {
-    /// Shows the page. `folder` contains the user's edited kernels, if any.
+    /// Shows the "Source" page. `folder` contains the user's edited kernels, if any.
     pub(super) fn show(
         &mut self,
         ui: &mut egui::Ui,
@@ -209,7 +209,7 @@ impl Source {
         out.record("source code", &frame.response);
     }
 
-    /// Returns the rows to show, and the places of the first row of each note.
+    /// Returns the rows of the listing, and the index of the first row of each note.
     fn rows<'a>(&self, ui: &egui::Ui, listing: &'a Listing, width: f32) -> (Vec<Row<'a>>, Vec<usize>) {
         let (mut rows, mut places) = (Vec::new(), Vec::new());
         for line in &listing.lines {
@@ -249,7 +249,7 @@ impl Cache {
     }
 }
 
-/// Returns the name of a kernel file without the folder of the mode, which `own` names too.
+/// Returns the kernel file name `name` without the mode's folder, which is the first component of the file name `own`.
 fn short_name<'a>(name: &'a str, own: &str) -> &'a str {
     let folder = own.split_inclusive('/').next().unwrap_or_default();
     name.strip_prefix(folder).unwrap_or(name)

@@ -1,4 +1,4 @@
-//! Page "Time of a step" of the Lens window: a bar and a table of the kernels that a step runs.
+//! "Time of a step" page of the Lens window: a bar and a table of the kernels that a step runs.
 
 use egui::{Align, Align2, Color32, Grid, Label, Layout, Rect, RichText, Sense, TextStyle, pos2, vec2};
 
@@ -8,15 +8,15 @@ use crate::session::Stats;
 use crate::ui::theme;
 use crate::ui::widgets::{small, tooltip};
 
-/// Height of the bar, in points.
+/// Height of the bar that shows the shares of the kernels, in points.
 const BAR: f32 = 26.0;
 /// Width and height of the square that marks a kernel in the table, in points.
 const MARK: f32 = 10.0;
-/// Smallest width of a part of the bar that can show the kernel's name, in points per character.
+/// Minimum width of a kernel's part of the bar, in points per character of the kernel's name, to show the name.
 const CHARACTER: f32 = 8.0;
 /// Width of a column of numbers, in points.
 const NUMBER: f32 = 76.0;
-/// Titles and tooltips of the columns of numbers.
+/// Titles and tooltips of the number columns in the table of kernels.
 const COLUMNS: [(&str, &str); 5] = [
     ("launches", "Mean number of launches of the kernel per step"),
     ("µs per step", "Time of all launches of the kernel in a step, in microseconds"),
@@ -25,7 +25,7 @@ const COLUMNS: [(&str, &str); 5] = [
     ("local memory", "Local memory of a work-group, as the driver reports it"),
 ];
 
-/// Shows the profile of each device.
+/// Shows how long each kernel takes on each device.
 pub(super) fn show(ui: &mut egui::Ui, stats: &Stats) {
     if stats.profiles.is_empty() {
         let text = match stats.running {
@@ -72,7 +72,7 @@ fn show_profile(ui: &mut egui::Ui, profile: &Profile, nth: usize) {
     });
 }
 
-/// Draws the kernels beside each other, in the order in which a step runs them, with widths in proportion to their times.
+/// Draws a bar of the kernels, in the order in which a step runs them, with widths proportional to their times.
 fn bar(ui: &mut egui::Ui, profile: &Profile) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let colours = theme::of(ui);
@@ -122,7 +122,7 @@ fn row(ui: &mut egui::Ui, kernel: &KernelTime, (colour, step_seconds): (Color32,
     ui.end_row();
 }
 
-/// Shows the time in which the device waits for the next launch.
+/// Shows the table row with the time per step in which no kernel runs.
 fn idle_row(ui: &mut egui::Ui, profile: &Profile) {
     let idle = profile.idle_seconds();
     mark(ui, theme::of(ui).sunken);
@@ -140,7 +140,7 @@ fn mark(ui: &mut egui::Ui, colour: Color32) {
     ui.painter().rect_filled(rect, 2.0, colour);
 }
 
-/// Shows a text that ends at the right edge of its column.
+/// Shows right-aligned text in a column of numbers.
 fn right(ui: &mut egui::Ui, text: RichText) -> egui::Response {
     let cell = vec2(NUMBER, ui.spacing().interact_size.y);
     let layout = Layout::right_to_left(Align::Center);

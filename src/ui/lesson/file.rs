@@ -15,7 +15,7 @@ use crate::ui::lens::Page;
 /// Maximum size of a lesson file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The lessons that gravitile brings along: their names and their files.
+/// Built-in lessons: their names, and the contents of their TOML files.
 const BUILT_IN: &[(&str, &str)] =
     &[("kernels", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lessons/kernels.toml")))];
 
@@ -33,7 +33,7 @@ pub struct Lesson {
     pub steps: Vec<Step>,
 }
 
-/// A step of a lesson, for all kinds of devices.
+/// A step of a lesson, with different texts for CPUs and GPUs where necessary.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -54,7 +54,7 @@ pub struct Step {
     cpu: Part,
 }
 
-/// What a step adds to its text, or has in the place of its settings and its question, on one kind of device.
+/// Part of a lesson step for one kind of device: text to append, and replacements for settings, question and answer.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
@@ -70,7 +70,7 @@ impl Step {
         if kind == DeviceKind::Cpu { &self.cpu } else { &self.gpu }
     }
 
-    /// Returns the options of `gravitile view` that set up the step on a device of this kind.
+    /// Returns the command-line options of `gravitile view` that set up the step on a device of this kind, if any.
     pub fn settings(&self, kind: DeviceKind) -> Option<&str> {
         self.part(kind).settings.as_deref().or(self.settings.as_deref())
     }
@@ -84,7 +84,7 @@ impl Step {
             .filter(|paragraph| !paragraph.is_empty())
     }
 
-    /// Returns the question to think about on a device of this kind, and its answer.
+    /// Returns the step's question and its answer for a device of this kind; `None` if the step has no question.
     pub fn question(&self, kind: DeviceKind) -> Option<(&str, &str)> {
         let part = self.part(kind);
         let question = part.question.as_deref().or(self.question.as_deref())?;

@@ -1,5 +1,5 @@
-//! Card with the current step of a lesson, which sets up the simulation, opens pages of the Lens window and outlines the
-//! control that the step speaks of.
+//! Card with the current step of a lesson, which sets up the simulation, opens pages of the Lens window and outlines
+//! the control that the step refers to.
 
 mod file;
 
@@ -16,28 +16,27 @@ use super::theme;
 use super::widgets::{button, small};
 use crate::base::format;
 
-/// Width of the text, in points.
+/// Width of the text on the lesson card, in points.
 const WIDTH: f32 = 272.0;
-/// Distance of the card from the corner of the picture, in points.
+/// Distance of the lesson card from the corner of the picture, in points.
 const MARGIN: f32 = 12.0;
-/// Height of the statistics above the card, with some space, in points.
+/// Height reserved for the statistics above the lesson card, in points.
 const ABOVE: f32 = 110.0;
-/// Width of the names beside the bars of the speeds, in points.
+/// Width of the names of variants in the bar chart of speeds, in points.
 const NAMES: f32 = 60.0;
-/// Height of a bar, in points.
+/// Height of a bar in the bar chart of speeds, in points.
 const BAR: f32 = 8.0;
 
-/// The lesson that is being taken.
+/// State of the lesson in progress.
 #[derive(Debug)]
 pub(super) struct Course {
     lesson: Arc<Lesson>,
     /// Index of the step that is shown.
     step: usize,
-    /// Whether the step has been set up.
+    /// Whether the settings of the current step have been applied and its page opened.
     is_set_up: bool,
     shows_answer: bool,
-    /// Steps per second of each variant that has run since the lesson began, with the mode and the number of bodies for
-    /// which they hold.
+    /// Steps per second of each variant that has run with the mode and number of bodies in `measured`.
     speeds: Vec<(&'static str, f64)>,
     measured: (&'static str, usize),
 }
@@ -53,12 +52,12 @@ impl Course {
         (self.step, self.is_set_up, self.shows_answer) = (step, false, false);
     }
 
-    /// Returns the name of the control that the current step speaks of, if any.
+    /// Returns the name of the control that the current step refers to, if any.
     pub(super) fn point(&self) -> Option<&str> {
         self.lesson.steps[self.step].point.as_deref()
     }
 
-    /// Shows the card. Returns whether the lesson goes on.
+    /// Shows the lesson card. Returns `false` if the user has ended the lesson.
     pub(super) fn show(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> bool {
         self.note_speed(model);
         let lesson = self.lesson.clone();
@@ -115,7 +114,7 @@ impl Course {
         }
     }
 
-    /// Shows the steps per second of the variants that have run, as bars.
+    /// Shows a bar chart of the steps per second of the variants that have run, if there are at least two.
     fn bars(&self, ui: &mut egui::Ui, model: &Model) {
         let most = self.speeds.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
         if self.speeds.len() < 2 {
@@ -166,7 +165,7 @@ impl Course {
         });
     }
 
-    /// Records the speed of the variant that runs. Another mode or number of bodies begins a new comparison.
+    /// Records the speed of the variant that runs. A new mode or number of bodies discards the earlier speeds.
     fn note_speed(&mut self, model: &Model) {
         let stats = model.stats;
         if std::mem::replace(&mut self.measured, (stats.mode, stats.bodies)) != self.measured {
@@ -190,8 +189,8 @@ pub(super) fn start_buttons(ui: &mut egui::Ui, out: &mut Collector) {
     }
 }
 
-/// Returns a text in which what stands between backticks looks like code, and what stands between asterisks like a label of
-/// the window.
+/// Returns `text` with the parts between backticks formatted as code, and the parts between asterisks as labels of
+/// controls.
 fn formatted(ui: &egui::Ui, text: &str) -> LayoutJob {
     let colours = theme::of(ui);
     let body = TextStyle::Body.resolve(ui.style());
