@@ -1,5 +1,6 @@
-//! How fast the flow is stepped on a CPU: every variant, and plain Rust in f32 on one thread, compiled for this machine.
-//! They take turns, so that only ratios are to be read: `cargo bench --bench fluid -- [SIDE [DEVICE [WORK_GROUP WIDTH]]]`.
+//! Measures how fast a CPU computes steps of a flow: with every kernel variant, and with plain Rust in f32 on one
+//! thread, compiled for this machine. The variants run in turn, so that their speeds can be compared although the load
+//! of the machine changes: `cargo bench --bench fluid -- [SIDE [DEVICE [WORK_GROUP WIDTH]]]`.
 
 use std::time::Instant;
 
@@ -8,7 +9,8 @@ use gravitile::compute;
 use gravitile::modes::fluid::{Fluid, VARIANTS};
 use gravitile::modes::{Recipe, Simulation};
 
-/// A step of the closed box, cell by cell, in one pass: what one writes who knows the method and the language.
+/// Computes a step of the closed box, cell by cell, in one pass, as a programmer who knows the method would write it.
+/// Returns the sum of the speeds in free cells.
 #[inline(always)]
 fn plain_step(walls: &Walls, mode: &Fluid, old: &mut [[f32; SPEEDS]], new: &mut [[f32; SPEEDS]]) -> f32 {
     let (nx, ny) = (walls.nx, walls.ny);
@@ -83,13 +85,13 @@ fn plain_wide(walls: &Walls, mode: &Fluid, cells: &mut [Vec<[f32; SPEEDS]>; 2], 
 fn for_this_machine(walls: &Walls, mode: &Fluid, cells: &mut [Vec<[f32; SPEEDS]>; 2], steps: u32) -> f32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("fma") {
-        // SAFETY: machines with AVX-512BW and FMA have all that is enabled there.
+        // SAFETY: machines with AVX-512BW and FMA have all features that `plain_wide` enables.
         return unsafe { plain_wide(walls, mode, cells, steps) };
     }
     plain(walls, mode, cells, steps)
 }
 
-/// A contestant: its name, what it does, and how long that took.
+/// One measured program: its name, a function that runs its steps once, and the seconds that each run took.
 type Lap = (String, Box<dyn FnMut()>, Vec<f64>);
 
 fn main() {

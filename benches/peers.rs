@@ -1,6 +1,6 @@
-//! gravitile beside the crate `particular` (SIMD, all cores) on the same bodies, turn by turn in one run:
-//! `RUSTFLAGS="-C target-cpu=native" cargo bench --bench peers`. Both have the same Plummer softening. A turn of gravitile is
-//! a whole step; `particular` computes accelerations alone and leaves the rest to its user.
+//! Compares the speed of gravitile with that of the crate `particular` (SIMD, all cores) on the same bodies, in turn in
+//! one run: `RUSTFLAGS="-C target-cpu=native" cargo bench --bench peers`. Both use the same Plummer softening.
+//! gravitile computes whole steps; `particular` computes only accelerations and leaves the integration to its user.
 
 use std::time::Instant;
 
@@ -17,13 +17,13 @@ use particular::math::Vec3;
 use particular::parallel::BruteForceSoftenedSIMD;
 use particular::storage::{ParticleSystem, PointMass};
 
-/// Time step: from rest, a step of symplectic Euler leaves v = a·dt.
+/// Time step. After one step of symplectic Euler from rest, the velocity of a body is v = a·dt.
 const DT: f64 = 0.01;
-/// Bodies of which the acceleration is compared with f64.
+/// Maximum number of bodies whose accelerations are compared with f64.
 const SAMPLE: usize = 256;
 
 fn main() -> Result<()> {
-    // `cargo test --all-targets` comes here too: then it is enough that it runs.
+    // `cargo test --all-targets` also runs this program; a run with few bodies is enough there.
     let (sizes, turns, seconds): (&[usize], _, _) = match std::env::args().any(|arg| arg == "--bench") {
         true => (&[4_096, 16_384], 7, 0.3),
         false => (&[300], 1, 0.0),
@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     sizes.iter().try_for_each(|&n| compare(n, turns, seconds))
 }
 
-/// One line of the table.
+/// Measures both programs with `n` bodies, and prints one line of the table.
 fn compare(n: usize, turns: usize, seconds: f64) -> Result<()> {
     let (config, bodies, eps) = start(n)?;
     let mut engine = Engine::new(compute::select(None)?.open()?, config)?;
@@ -82,7 +82,7 @@ fn compare(n: usize, turns: usize, seconds: f64) -> Result<()> {
     Ok(())
 }
 
-/// A Plummer sphere at rest, what steps it, and the softening length.
+/// Returns a configuration that computes a Plummer sphere at rest, its bodies, and the softening length.
 fn start(n: usize) -> Result<(Config, Bodies, f32)> {
     let mut config = Config::new(&INFO);
     if let Some(scene) = INFO.scene("plummer") {
@@ -98,7 +98,8 @@ fn start(n: usize) -> Result<(Config, Bodies, f32)> {
     Ok((config, bodies, eps))
 }
 
-/// The relative RMS of accelerations from f64, for some of the bodies.
+/// Returns the RMS difference of the accelerations `found` from sums in f64, relative to their RMS, for a sample of the
+/// bodies.
 fn error(bodies: &Bodies, eps: f32, found: impl Iterator<Item = [f64; 3]>) -> f64 {
     let bodies = bodies.to_f64();
     let eps2 = f64::from(eps).powi(2);
@@ -116,7 +117,7 @@ fn error(bodies: &Bodies, eps: f32, found: impl Iterator<Item = [f64; 3]>) -> f6
     (sums[0] / sums[1]).sqrt()
 }
 
-/// How often something has to be done to take so long.
+/// Returns how often `work` must be repeated to take `seconds`.
 fn count(work: &mut impl FnMut(u32) -> Result<()>, seconds: f64) -> Result<u32> {
     let mut times = 1;
     loop {

@@ -1,10 +1,10 @@
-// Image of the light of all bodies. Each body adds the light of its sprite (see shaders/points.vert, but without the
-// variation from body to body) to the four nearest pixels. The sums are whole numbers, so that they do not depend on the
-// order of the bodies.
+// Kernels that draw an image of the light of all bodies. Each body adds the light of its sprite (see
+// shaders/points.vert, but without the variation from body to body) to the four nearest pixels. The sums are whole
+// numbers, so that they do not depend on the order of the bodies.
 //
-// On a CPU, `OWN_IMAGES` is defined: each work-item adds the light of a part of the bodies to an image of its own, because
-// atomic operations of several cores on the same pixels are slow. It computes with vectors of `LANES` bodies. On other devices,
-// a work-item adds the light of one body with atomic operations.
+// On a CPU, `OWN_IMAGES` is defined: each work-item adds the light of some of the bodies to a separate image, because
+// atomic operations of several cores on the same pixels are slow, and computes with vectors of `LANES` bodies. On other
+// devices, a work-item adds the light of one body with atomic operations.
 
 #ifdef OWN_IMAGES
 #define LANES 16
@@ -27,7 +27,7 @@ typedef float floats;
 
 #define KNOWN_BELOW 3e38f // bodies with a value of at least KNOWN_BELOW are drawn grey and faint
 
-// Returns the sRGB colour of a value, 0 to 1 per channel.
+// Returns the sRGB colour of a body's value, from 0 to 1 per channel.
 float3 hue_of(float value, float low, float high, __global const uchar4 *palette)
 {
     if (value >= KNOWN_BELOW)
@@ -42,7 +42,7 @@ float3 hue_of(float value, float low, float high, __global const uchar4 *palette
     return convert_float3(palette[convert_int(share * 255.0f + 0.5f)].xyz) / 255.0f;
 }
 
-// Returns the cube roots of numbers that are at least 0, with a relative error of about 1e-6. It calls no library function.
+// Returns the cube roots of numbers that are at least 0, with a relative error of about 1e-6. Uses no library function.
 floats cube_root(floats x)
 {
     // Dividing the bits by 3 divides the exponent by 3. Two steps of Newton's method follow.
@@ -68,7 +68,7 @@ void add_to(__global uint *pixel, uint4 units)
 #endif
 }
 
-// Adds 1 to a sum.
+// Adds 1 to a sum in global memory.
 void add_one(__global uint *sum)
 {
 #ifdef OWN_IMAGES
@@ -136,7 +136,7 @@ void add_bodies(const uint first, const uint end, const float16 view_projection,
         const float known = value >= KNOWN_BELOW ? 0.03f : 1.0f;
         const float3 hue = hue_of(value, picture.s2, picture.s3, palette);
         const float4 amount = fmin((float4)(hue, 1.0f) * (lights[k] * known), 0x1p28f);
-        // A body's number decides how its light is rounded, so that faint bodies keep their mean colour.
+        // A body's index decides how its light is rounded, so that faint bodies keep their mean colour.
         const float dither = convert_float(i * 2654435769u >> 8) * 0x1p-24f;
         const float right = rights[k], up = ups[k];
         __global uint *pixel = sums + 4 * (convert_int(lows[k]) * width + convert_int(lefts[k]));
@@ -148,8 +148,9 @@ void add_bodies(const uint first, const uint end, const float16 view_projection,
     }
 }
 
-// Computes the light of all bodies. Without `OWN_IMAGES`, each work-item adds the light of a body to an image of zeros, with the
-// layout of `add_bodies`. With it, each work-item fills such an image; these follow each other.
+// Computes the light of all bodies. Without `OWN_IMAGES`, each work-item adds the light of one body to a single image,
+// which must be filled with zeros. With `OWN_IMAGES`, each work-item clears and fills a separate image, and the images
+// follow each other in `sums`. `add_bodies` describes the layout of an image.
 __kernel void add_light(const uint n, const float16 view_projection, const float8 sprites, const float8 picture,
                         __global const float4 *x, __global const float *values, __global const uchar4 *palette,
                         __global uint *sums)
@@ -183,7 +184,8 @@ __kernel void join_light(const uint images, const uint quads, __global uint4 *su
 }
 #endif
 
-// Adds four pixels of an image of `width` x `height` pixels to each pixel of an image of half the width and height, rounded up.
+// Writes an image of half the width and height, rounded up: each pixel of `halved` is the sum of four pixels of `sums`,
+// an image of `width` x `height` pixels.
 __kernel void halve_light(const uint width, const uint height, __global const uint4 *sums, __global uint4 *halved)
 {
     const uint i = get_global_id(0), columns = (width + 1) / 2;
@@ -202,17 +204,19 @@ __kernel void halve_light(const uint width, const uint height, __global const ui
     halved[i] = sum;
 }
 
-// Computes what is shown of the four pixels of an image around the centre of pixel `i` of `halved`, the shown image of half the
-// width and height. If a pixel holds much light, that is its own light. If it holds little, `halved` gives its light, so that the
-// light of few bodies is spread over many pixels. Little is less than `little`, in units of the sums, and much is more than ten
-// times as much. If `little` is 0, each pixel shows its own light. The result goes to `shown` or, multiplied by `scale` and as
-// half-precision numbers, to `image`; the other one is 0.
+// Computes the displayed light of the four pixels that pixel `i` of `halved` covers. `halved` is the displayed image of
+// half the width and height. Where `halved` has little light, a pixel displays the light of `halved`, so that the light
+// of few bodies is spread over many pixels. Where `halved` has much light, a pixel displays its own light. Little light
+// is less than `little` per pixel, in units of the sums; much light is more than ten times as much; in between, both
+// are mixed. If `little` is 0, each pixel displays its own light. The result goes to `shown` or, multiplied by `scale`
+// and as half-precision numbers, to `image`; the other pointer is 0.
 void show_light(const uint i, const int width, const int height, const float little, __global const uint4 *sums,
                 __global const float4 *halved, __global float4 *shown, __global half *image, const float scale)
 {
     const int columns = (width + 1) / 2, rows = (height + 1) / 2;
     const int column = i % columns, row = i / columns;
-    // The light of the four pixels by linear interpolation in `halved`. The nearest pixel there is a quarter of its side away.
+    // Light of the four pixels, interpolated linearly in `halved`, whose nearest pixel centre is a quarter of a pixel
+    // away.
     float4 spread[4];
     if (little > 0.0f) {
         const int left = max(column - 1, 0), right = min(column + 1, columns - 1);
@@ -240,7 +244,7 @@ void show_light(const uint i, const int width, const int height, const float lit
     }
 }
 
-// Computes what is shown of an image; see `show_light`.
+// Computes the displayed light of an image of `width` x `height` pixels; see `show_light`.
 __kernel void spread_light(const uint width, const uint height, const float little, __global const uint4 *sums,
                            __global const float4 *halved, __global float4 *shown)
 {
@@ -249,7 +253,8 @@ __kernel void spread_light(const uint width, const uint height, const float litt
         show_light(i, width, height, little, sums, halved, shown, 0, 1.0f);
 }
 
-// Writes what is shown of the whole image as half-precision numbers, then the number of quarantined bodies as two halves.
+// Writes the displayed light of the full-size image as half-precision numbers, then the number of quarantined bodies as
+// two 16-bit parts.
 __kernel void finish_light(const uint width, const uint height, const float little, __global const uint4 *sums,
                            __global const float4 *halved, const float scale, __global ushort4 *image)
 {
@@ -260,7 +265,7 @@ __kernel void finish_light(const uint width, const uint height, const float litt
         image[pixels] = (ushort4)(sums[pixels].x & 0xffff, sums[pixels].x >> 16, 0, 0);
 }
 
-// Copies every `stride`-th body.
+// Copies every `stride`-th body. `n` is the number of copies.
 __kernel void list_bodies(const uint n, const uint stride, __global const float4 *x, __global const float *values,
                           __global float4 *listed, __global float *listed_values)
 {

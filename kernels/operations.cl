@@ -34,8 +34,8 @@ __kernel void roots(const uint rounds, const float seed, __global float *out)
     out[get_global_id(0)] = total(sum);
 }
 
-// Each column fetches an element that all items read at the same time and that is in a cache, as in kernels over all
-// pairs.
+// Each column fetches an element that is in a cache and that all work-items read at the same time, as in kernels over
+// all pairs of bodies.
 #define FETCH_START(k) FETCH b##k = (FETCH)(seed);
 #define FETCH_ADD(k) b##k += from[at + k];
 #define FETCH_SUM(k) all += b##k;

@@ -1,5 +1,4 @@
-// Definitions for every kernel. The host puts this file, and the defines of the variant, in front of each kernel
-// file.
+// Definitions for every kernel. The host puts the macros of the variant and this file in front of each kernel file.
 
 // Attribute of kernels that are built for a fixed work-group size. Without it NVIDIA's compiler assumes a size of up
 // to 256.
@@ -26,7 +25,7 @@ bool is_finite(float x)
 #define COLOUR_NONE 6 // gravity: one value for all bodies; the host replaces it if the colour is `error`
 #define COLOUR_STARS 8 // gravity
 #define HELD_OUT (-FLT_MAX)
-// Value of bodies that are drawn grey and faint.
+// Value that marks a body to be drawn grey and faint.
 #define FAINT FLT_MAX
 
 // Values of at least LOWEST_COLOUR encode colours: 2^103 · (2^23 + c/2), where c is the colour as the number 0xRRGGBB.
@@ -54,7 +53,7 @@ float sum_of(float16 v)
     return (b.x + b.z) + (b.y + b.w);
 }
 
-// Returns the logarithm of a quantity that spans decades.
+// Returns the decimal logarithm of a quantity, clamped to the range from 1e-30 to 1e30.
 float decades(float value)
 {
     return log10(clamp(value, 1e-30f, 1e30f));

@@ -1,12 +1,12 @@
-// The attraction or repulsion of the mouse pointer: a Plummer sphere at a fixed position acts on every body for a
-// time. Where nothing holds the bodies in place, the mean velocity that the sphere gives them is subtracted from each,
-// so that their total momentum stays: the centre of mass does not leave the picture.
+// Attraction or repulsion by the mouse pointer: a Plummer sphere at a fixed position acts on every body for some time.
+// Unless an immovable body takes the recoil, the mean change of velocity is subtracted from the change of each body, so
+// that the total momentum stays constant and the centre of mass does not leave the picture.
 //
-// c = (x, y, z, strength · time, reach², 1 if the momentum stays or else 0, unused, unused)
+// c = (x, y, z, strength · time, reach², 1 if the total momentum stays constant or else 0, unused, unused)
 //
 // The mass of body i is MASS_IN[i].w.
 
-// Returns the change of velocity that the sphere causes in a body at `place`.
+// Returns the change of velocity that the Plummer sphere causes in a body at the position `place`.
 float3 kick(const float8 c, float3 place)
 {
     float3 d = c.s012 - place;
@@ -14,8 +14,8 @@ float3 kick(const float8 c, float3 place)
     return d * (c.s3 * root * root * root);
 }
 
-// Writes per work-group the sums of m·kick (3) and of m over the bodies that are not excluded as not finite. Runs in
-// REDUCE_GROUP work-groups.
+// Writes the sums of m·kick (3 numbers) and of m over the bodies with finite values, one row of sums per work-group.
+// Runs in REDUCE_GROUP work-groups.
 __kernel void recoil(const uint n, const float8 c, __global const float4 *x, __global const float4 *v,
                      __global real *rows)
 {
@@ -35,8 +35,8 @@ __kernel void recoil(const uint n, const float8 c, __global const float4 *x, __g
     store_sums(s, rows, scratch);
 }
 
-// Changes the velocity of each body by its kick, less the mean of all kicks weighted by mass. Every work-group adds the
-// rows of `recoil` in the same order.
+// Changes the velocity of each body by its kick, minus the mean of all kicks weighted by mass. Every work-group adds up
+// the rows of `recoil` in the same order.
 __kernel void pull(const uint n, const float8 c, __global const float4 *x, __global float4 *v,
                    __global const real *rows)
 {

@@ -70,8 +70,8 @@ float real_rounded(real a)
 }
 #endif
 
-// Sums `x` over the work-group of REDUCE_GROUP items (defined by modes/reduction.rs); item 0 gets the sum. Every item
-// must call this function.
+// Returns the sum of `x` over the work-group of REDUCE_GROUP work-items (defined by modes/reduction.rs). Every
+// work-item must call this function.
 real group_sum(real x, __local real *scratch)
 {
     const uint lane = get_local_id(0);
@@ -87,7 +87,7 @@ real group_sum(real x, __local real *scratch)
     return sum;
 }
 
-// A row of SUMS sums: ½mv², potential, mv (3), m|v|, m x×v (3), number of excluded bodies, three of each mode.
+// A row of SUMS sums: ½mv², potential, mv (3), m|v|, m x×v (3), number of excluded bodies, 3 sums specific to the mode.
 #define POTENTIAL 1
 #define EXTRA 10
 
@@ -97,7 +97,7 @@ void clear_sums(real *s)
         s[k] = real_of(0.0f);
 }
 
-// Adds a body at p with velocity u unless it is excluded as not finite; returns whether it was added.
+// Adds a body with position p, velocity u and mass m to the sums, if u is finite. Returns whether the body was added.
 bool add_body(real *s, float3 p, float3 u, float m)
 {
     if (!all_finite(u)) {
@@ -116,7 +116,8 @@ bool add_body(real *s, float3 p, float3 u, float m)
     return true;
 }
 
-// Adds the sums of all items into the row of the work-group. Every item must call this function.
+// Adds up the sums of all work-items, and writes the totals to the row of the work-group. Every work-item must call
+// this function.
 void store_sums(const real *s, __global real *rows, __local real *scratch)
 {
     for (uint k = 0; k < SUMS; ++k) {
@@ -126,7 +127,7 @@ void store_sums(const real *s, __global real *rows, __local real *scratch)
     }
 }
 
-// Combines the two maxima of all items into the row of the work-group. Every item must call this function.
+// Writes the two maxima over all work-items to the row of the work-group. Every work-item must call this function.
 void store_maxima(float2 most, __global float2 *maxima, __local float2 *scratch)
 {
     const uint lane = get_local_id(0);

@@ -1,5 +1,5 @@
-// Measures the peak rate of single operations. An item has CHAINS columns of LANES numbers, which stay in registers
-// and do not depend on each other. In each of `rounds` rounds it applies TURNS operations to every number. The input
+// Measures the peak rate of single operations. A work-item has CHAINS columns of LANES numbers, which stay in registers
+// and do not depend on each other. In each of `rounds` rounds, it applies TURNS operations to every number. The input
 // is unknown at compile time and all numbers contribute to `out`, so that no compiler can remove work.
 //
 // The operations are in operations.cl, and a mode's pair interaction is in MODE/limit.cl; both are appended to this
@@ -25,7 +25,7 @@ typedef float4 FETCH;
 #define PASTE(a, b) PASTE_(a, b)
 #define EACH PASTE(EACH_, CHAINS)
 
-// Returns a number that differs between items, so that no item's work can be shared.
+// Returns a number that differs between neighbouring work-items, so that they cannot share results.
 float item_share(void)
 {
     return (float)(get_global_id(0) & 15) * 0.0625f;

@@ -1,4 +1,4 @@
-// Vectors of LANES numbers and their 1/√x. LANES of 1 means a plain float.
+// Vectors of LANES numbers, and the function root(x) = 1/√x for them. If LANES is 1, a vector is a plain float.
 #ifndef LANES
 #define LANES 1
 #endif
@@ -10,10 +10,10 @@
 #define wide float
 #endif
 
-// ROOT 1 is the machine's own instruction, written as inline assembly or, on CPUs, by the compiler's name for it,
+// If ROOT is 1, uses the machine's own instruction, written as inline assembly or, on CPUs, as a compiler built-in,
 // because PoCL 5 aborts when it vectorises inline assembly. On CPUs the result has at least 11 correct bits. NVIDIA's
-// compiler adds three instructions against denormals to its own root. A compiler that knows the macros but not the
-// instruction gets PORTABLE_ROOT (Program::build_with_root).
+// compiler adds three instructions to its own root function, to handle denormals. For a compiler that knows the macros
+// below but not the instruction, the host defines PORTABLE_ROOT (Program::build_with_root).
 #if ROOT && !defined(PORTABLE_ROOT)
 #if LANES == 16 && defined(__AVX512F__)
 #define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrt14ps512_mask(x, x, (ushort)-1)

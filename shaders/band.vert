@@ -1,7 +1,7 @@
 // A point of the band of the Milky Way, at infinite distance.
 
 in vec3 direction;
-in vec2 star;  // light, and warmth of the colour, from 0 to 1
+in vec2 star;  // brightness and warmth of the colour, each from 0 to 1
 
 uniform mat4 view_projection;
 uniform float brightness;

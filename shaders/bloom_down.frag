@@ -1,10 +1,10 @@
-// Reduces a picture to half its size with a soft filter (Bjorge, Bandwidth-Efficient Rendering, SIGGRAPH 2015). The
-// first pass takes only bright pixels.
+// Reduces a picture to half its width and height with a soft filter (Bjorge, Bandwidth-Efficient Rendering, SIGGRAPH
+// 2015). The first pass keeps only bright pixels.
 
 uniform sampler2D whole;
 uniform vec2 pixel;   // 1 / size of `whole`
 uniform vec2 half_size;
-uniform int pick;     // 0: all pixels, 1: bright pixels of glowing points, 2: bright pixels of balls
+uniform int pick;     // pixels to keep: 0: all, 1: bright pixels of glowing points, 2: bright pixels of balls
 
 out vec4 light;
 

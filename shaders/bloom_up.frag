@@ -1,4 +1,4 @@
-// Enlarges a picture to twice its size, to be mixed with the existing pixels.
+// Enlarges a picture to twice its width and height, and blends it with the existing pixels.
 
 uniform sampler2D small;
 uniform vec2 pixel;  // 1 / size of `small`

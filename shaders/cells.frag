@@ -1,9 +1,9 @@
-// A thin line with soft edges, behind the bodies.
+// A thin line with soft edges, which is fainter where bodies are drawn.
 
 in vec4 tint;
 in float across;
 
-uniform sampler2D light;  // drawn bodies; alpha: brightness or covered share
+uniform sampler2D light;  // the drawn bodies; alpha: brightness, or covered share of the pixel
 uniform vec2 origin;      // lower left corner of the viewport, in pixels
 
 out vec4 colour;

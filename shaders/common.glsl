@@ -1,9 +1,9 @@
-// Definitions for every shader; the program puts this file in front of each.
+// Definitions for every shader. The program puts this file in front of each shader.
 
 uniform vec2 value_range;   // values at the two ends of the colour map
 uniform sampler2D palette;  // 256 sRGB colours in a row
 
-// Bodies whose value is not known yet are grey and faint, so that the others stand out.
+// Bodies whose value is not known yet are grey and faint, so that the other bodies stand out.
 const float KNOWN_BELOW = 3e38;
 const vec3 GREY = vec3(0.5, 0.52, 0.56);
 float light_share(float value) {
@@ -28,8 +28,8 @@ vec3 hue_of(float value) {
     return texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
 }
 
-// Conversions from sRGB to light (IEC 61966-2-1) and back. The way back uses roots, accurate to a grey level, because
-// powers are many times as slow on a software renderer (Taylor, sRGB Approximations for HLSL, 2012).
+// Conversions from sRGB to light (IEC 61966-2-1) and back. The conversion back uses roots, accurate to a grey level,
+// because powers are many times as slow on a software renderer (Taylor, sRGB Approximations for HLSL, 2012).
 vec3 light_of(vec3 srgb) {
     return mix(srgb / 12.92, pow((srgb + 0.055) / 1.055, vec3(2.4)), step(0.04045, srgb));
 }
@@ -40,15 +40,15 @@ vec3 srgb_of(vec3 light) {
     return mix(light * 12.92, bright, step(0.0031308, light));
 }
 
-// Noise of half a grey level hides the steps of dim gradients (interleaved gradient noise: Jimenez, Next Generation
-// Post Processing in Call of Duty, SIGGRAPH 2014).
+// Adds noise of half a grey level, which hides the steps of dim gradients (interleaved gradient noise: Jimenez, Next
+// Generation Post Processing in Call of Duty, SIGGRAPH 2014).
 vec3 dithered(vec3 srgb, ivec2 pixel) {
     float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
     return srgb + (noise - 0.5) / 255.0;
 }
 
-// In a software renderer, a single point outside the picture makes all points of a draw call pass through a clipper
-// one by one. There, such points are placed inside the picture: at a corner, small and without light.
+// In a software renderer, a single point outside the picture makes all points of a draw call pass through a clipper one
+// by one. For a software renderer, such points are therefore placed inside the picture: at a corner, small and dark.
 #ifdef SOFTWARE
 const bool STAYS_INSIDE = true;
 const vec4 UNSEEN = vec4(-1.0, -1.0, 0.0, 1.0);
@@ -56,7 +56,7 @@ const vec4 UNSEEN = vec4(-1.0, -1.0, 0.0, 1.0);
 const bool STAYS_INSIDE = false;
 const vec4 UNSEEN = vec4(2.0, 2.0, 2.0, 1.0);
 #endif
-// A position of NaN counts as outside.
+// Returns whether a clip-space position is outside the picture. NaN counts as outside.
 bool is_outside(vec4 position) {
     return !all(lessThanEqual(abs(position.xyz), position.www));
 }
@@ -67,12 +67,12 @@ void unsee(out vec4 position, out float size, out vec4 tint) {
     tint = vec4(0.0);
 }
 
-// The light level that needs no adaptation, and the limits of the eye's adaptation to darker and brighter pictures.
+// Light level at which the automatic exposure is 1, strength of the exposure's adaptation, and limits of the exposure.
 const float USUAL_LIGHT = 1.1;
 const float EYE_REACH = 0.55;
 const vec2 EYE_LIMITS = vec2(0.2, 4.0);
-// Returns the factor for the light of a picture. `measured` is a single pixel: the sum of weighted logarithms of the light, and
-// the sum of the weights.
+// Returns the exposure: the factor for the light of a picture. `measured` is a single pixel: the sum of weighted
+// logarithms of the light, and the sum of the weights. `stops` is the user's correction, as a power of two.
 float exposure_of(sampler2D measured, bool automatic, float stops) {
     float exposure = exp2(stops);
     if (automatic) {
@@ -91,14 +91,15 @@ float coverage(float lit) {
     return (1.0 - dim * dim) * (0.82 + 0.18 * doublings);
 }
 
-// Returns the sRGB colour of a light and, as alpha, its coverage. The hue is the mean hue of the light and only the brightness
-// saturates, so that crowds of bodies keep their colour instead of turning white.
+// Returns the sRGB colour of the sum of light in a pixel and, as alpha, its coverage. The hue is the mean hue of the
+// light and only the brightness saturates, so that crowds of bodies keep their colour instead of turning white.
 vec4 shown(vec4 light, float exposure) {
     float lit = light.a * exposure;
     float doublings = log2(max(lit, 1.0));
-    // Beyond saturation a crowd gets a little paler with each doubling of the light.
+    // Beyond saturation, a crowd of bodies gets slightly paler with each doubling of the light.
     float pale = clamp(doublings * 0.09, 0.0, 0.8);
-    // The mean of many hues is greyish. The brighter a crowd, the further its mean is moved away from grey (luma: BT.601).
+    // The mean of many hues is greyish. The brighter a crowd of bodies, the more its saturation is increased (luma:
+    // BT.601).
     vec3 hue = light.rgb / light.a;
     float grey = dot(hue, vec3(0.299, 0.587, 0.114));
     hue = clamp(mix(vec3(grey), hue, 1.0 + 0.25 * min(doublings, 4.0)), 0.0, 1.0);

@@ -3,7 +3,7 @@
 uniform sampler2D light;    // light of the balls times their share of the pixel; alpha: the share
 #ifdef BLOOM
 uniform sampler2D bloom;
-uniform float bloom_share;  // share of the bloom that is added
+uniform float bloom_share;  // factor for the bloom before it is added
 #endif
 uniform vec2 size;          // size of the picture, in pixels
 uniform vec2 origin;        // lower left corner of the viewport, in pixels

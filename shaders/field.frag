@@ -1,8 +1,8 @@
 // The image of a flow behind its tracers: the plane z = 0 as the camera sees it.
 
-uniform sampler2D field;      // a value per pixel of the image, bottom row first; below WALL: solid
+uniform sampler2D field;      // one value per pixel of the image, bottom row first; at most WALL in solid pixels
 uniform vec2 field_range;     // values at the two ends of the colours
-uniform sampler2D tones;      // the colours of the values, in a row
+uniform sampler2D tones;      // colours from the lowest to the highest value, in a row
 uniform vec2 half_size;       // half the size of the image, in units of the scene
 uniform vec3 eye;
 uniform vec3 right;
@@ -27,7 +27,7 @@ vec3 tone(float value) {
 }
 
 // Returns the value at a position in pixels of the image, interpolated between the free pixels around it, and the
-// solid share there.
+// interpolated share of solid pixels.
 vec2 value_at(vec2 place) {
     ivec2 last = textureSize(field, 0) - 1;
     vec2 corner = floor(place - 0.5), part = place - 0.5 - corner;
@@ -37,7 +37,7 @@ vec2 value_at(vec2 place) {
         float value = texelFetch(field, clamp(ivec2(corner) + step_, ivec2(0), last), 0).r;
         vec2 near = mix(1.0 - part, part, vec2(step_));
         float weight = near.x * near.y;
-        // Negated, so that NaN does not count as a wall.
+        // The comparison is negated, so that NaN does not count as a wall.
         if (!(value <= WALL)) {
             sum += weight * (isnan(value) || isinf(value) ? field_range.y : value);
             free += weight;

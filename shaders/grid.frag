@@ -1,6 +1,6 @@
 // Draws a grid in the plane z = 0, with every tenth line heavier, and the axes.
 
-uniform sampler2D light;  // drawn bodies; alpha: brightness or covered share
+uniform sampler2D light;  // the drawn bodies; alpha: brightness, or covered share of the pixel
 uniform vec3 eye;
 uniform vec3 right;
 uniform vec3 up;
@@ -8,8 +8,8 @@ uniform vec3 back;
 uniform vec2 lens;        // half the picture's width and height at unit distance
 uniform vec2 origin;      // lower left corner of the viewport, in pixels
 uniform vec2 area;        // size of the viewport, in pixels
-uniform float spacing;    // distance between the fine lines
-uniform float reach;      // distance beyond which lines fade
+uniform float spacing;    // distance between the fine lines, in scene units
+uniform float reach;      // distance beyond which lines fade, in scene units
 uniform vec4 upright;     // two points of the z axis, in pixels from the lower left corner
 
 out vec4 colour;
@@ -19,7 +19,7 @@ const vec3 X = vec3(0.93, 0.38, 0.36);
 const vec3 Y = vec3(0.45, 0.80, 0.40);
 const vec3 Z = vec3(0.40, 0.60, 0.98);
 
-// Returns the share of a pixel that lines cover, from their spacing `every` and the pixel's width.
+// Returns the share of a pixel that lines of each direction cover. `every` is their spacing, `width` the pixel's width.
 vec2 lines(vec2 place, vec2 width, float every) {
     vec2 off = abs(fract(place / every - 0.5) - 0.5) * every;
     // Lines closer than a few pixels merge into grey and then fade.
@@ -37,7 +37,7 @@ void main() {
     vec3 ray = right * at.x + up * at.y - back;
     float far = -eye.z / ray.z;
     vec2 place = eye.xy + far * ray.xy;
-    // Change of the position from pixel to pixel, along and across the picture.
+    // Change of the position in the plane from one pixel to the next, horizontally and vertically.
     vec2 step_x = 2.0 * lens.x / area.x * far * (right.xy - ray.xy * right.z / ray.z);
     vec2 step_y = 2.0 * lens.y / area.y * far * (up.xy - ray.xy * up.z / ray.z);
     vec2 width = max(sqrt(step_x * step_x + step_y * step_y), vec2(1e-20));

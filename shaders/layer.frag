@@ -1,4 +1,4 @@
-// Copies the pixel of the layer at this position.
+// Copies a layer to the picture, pixel by pixel.
 
 uniform sampler2D layer;
 

@@ -1,4 +1,5 @@
-// The light behind the sprites: that of the sky, and the image of the light of all bodies, enlarged to the size of the picture.
+// The light behind the sprites: the light of the sky plus the image of the light of all bodies, enlarged to the size of
+// the picture.
 
 #ifdef SKY
 uniform sampler2D sky;

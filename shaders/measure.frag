@@ -1,4 +1,4 @@
-// Measures brightness: sums over a block of pixels of the light, using every other pixel.
+// Measures the brightness of a picture: sums over blocks of 8 x 8 pixels of the light, using a quarter of the pixels.
 
 uniform sampler2D light;
 
@@ -10,7 +10,7 @@ void main() {
     vec2 sum = vec2(0.0);
     for (int y = 0; y < 8; y += 2) {
         for (int x = 0; x < 8; x += 2) {
-            // A staggered pattern, which leaves out no row and no column.
+            // The sampled pixels form a staggered pattern that includes every row and every column.
             float lit = texelFetch(light, min(corner + ivec2(x + (y >> 1 & 1), y + (x >> 1 & 1)), last), 0).a;
             // Faint light has little weight, and the weight of strong light is limited.
             float weight = lit / (1.0 + 0.25 * lit);

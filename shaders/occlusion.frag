@@ -1,7 +1,7 @@
 // Ambient occlusion: darkens places between balls, where little ambient light arrives. Compares the depth of each
-// pixel with that of pixels around it (after Mittring, Finding Next Gen: CryEngine 2, SIGGRAPH 2007).
+// pixel with the depths of pixels around it (after Mittring, Finding Next Gen: CryEngine 2, SIGGRAPH 2007).
 
-uniform sampler2D depths;  // distance of the near plane over the distance of each pixel; 0 for the background
+uniform sampler2D depths;  // distance of the near plane divided by the distance of each pixel; 0 for the background
 uniform float near;        // distance of the near plane
 uniform float pixel;       // height of a pixel at unit distance
 uniform float reach;       // distance, in units of the scene, within which balls shade each other
@@ -9,7 +9,7 @@ uniform float reach;       // distance, in units of the scene, within which ball
 out vec4 kept;  // share of the light that is kept
 
 const int PAIRS = 8;
-// Largest distance between a pixel and the pixels that it is compared with, in heights of the picture.
+// Largest distance between a pixel and the pixels that it is compared with, as a fraction of the picture's height.
 const float WIDEST = 0.06;
 const float STRENGTH = 2.0;
 const float DARKEST = 0.25;
@@ -34,7 +34,7 @@ void main() {
     float turn = 3.1415927 * fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
     float closed = 0.0;
     for (int k = 0; k < PAIRS; ++k) {
-        // Places on a sunflower spiral, which covers the disc evenly. On a slope, two opposite places cancel: a slope is not a gap.
+        // Samples on a sunflower spiral cover the disc evenly. Opposite samples cancel on a slope, which stays bright.
         float angle = turn + 2.3999632 * float(k);
         ivec2 to = ivec2(round(sqrt((float(k) + 0.5) / float(PAIRS)) * wide * vec2(cos(angle), sin(angle))));
         closed += clamp(0.5 * (rise(at + to, away) + rise(at - to, away)), 0.0, 1.0);

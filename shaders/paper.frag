@@ -1,4 +1,5 @@
-// Exchanges light and dark, and keeps the hue: the sum of the largest and the smallest channel becomes 2 minus that sum.
+// Inverts the lightness of a picture and keeps its hues: the sum of the largest and the smallest channel becomes 2
+// minus that sum.
 
 uniform sampler2D dark;
 

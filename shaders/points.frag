@@ -1,5 +1,5 @@
-// A soft round sprite. Light adds up: RGB holds colours weighted by light, alpha the sum of the light. With DIRECT, the
-// sprite is laid over a picture instead, as sRGB.
+// A soft round sprite. The light of sprites adds up: RGB holds the sum of colours weighted by light, and alpha the sum
+// of the light. With DIRECT, the sprite is instead added to a finished picture, as sRGB.
 
 flat in vec4 tint;
 flat in float glow;

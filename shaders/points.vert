@@ -6,11 +6,11 @@ in float value;  // quantity that the colour shows
 uniform mat4 view_projection;
 uniform float mass_scale;   // 1 / typical mass; 0 if no body has mass
 uniform float size;         // diameter of a typical body at the target, in pixels
-uniform float distance;     // from the eye to the target
+uniform float distance;     // distance from the eye to the camera's target
 uniform vec2 size_limits;   // smallest and largest diameter, in pixels
-uniform float size_unit;    // height of the picture over the reference height
-uniform float light;        // light of a typical body at its centre
-uniform uint stride;        // difference between the numbers of two bodies in a row
+uniform float size_unit;    // height of the picture, divided by the reference height
+uniform float light;        // light of a typical body at the centre of its sprite
+uniform uint stride;        // difference between the indices of two consecutive bodies in the vertex buffer
 uniform bool varied;        // whether the light and size of bodies of equal mass vary
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
 
@@ -22,7 +22,7 @@ uniform float stops;
 flat out vec4 tint;
 flat out float glow;
 
-// Returns a factor for the light of a body, with a mean of 1: as among stars, most are faint and a few are very bright.
+// Returns a factor for the light of a body, with a mean of 1. Like stars, most bodies are faint; a few are very bright.
 float variation(uint body) {
     uint hash = body * 0x9e3779b9u;
     hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
@@ -40,13 +40,13 @@ void main() {
     float girth = mass_scale > 0.0 ? max(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5) : 1.0;
     girth = girth > 4.0 ? 4.0 + 0.32 * log2(min(girth, 1e9) / 4.0) : girth;
 
-    // A bright body is a larger sprite, a faint one a fainter sprite.
+    // A bright body gets a larger sprite, and a faint body a fainter sprite.
     float brightness = varied ? variation(uint(gl_VertexID) * stride) : 1.0;
     girth *= sqrt(max(brightness, 1.0));
     float wanted = size * girth * distance / max(gl_Position.w, 1e-3 * distance);
     gl_PointSize = clamp(wanted, size_limits.x, size_limits.y);
 
-    // Large sprites are stars with a halo, small ones plain dots.
+    // Large sprites are stars with a halo; small sprites are plain dots.
     glow = smoothstep(4.0, 24.0, gl_PointSize / size_unit);
 
     // A sprite enlarged to the smallest size keeps the light of its true size: far bodies fade instead of vanishing.

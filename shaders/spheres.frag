@@ -1,4 +1,5 @@
-// A ball hit by the ray through the pixel: exact outline, depth, and reflected light. A ball is a rock, or the planet.
+// Computes where the ray through a pixel hits a ball: exact outline, depth and reflected light. The ball is a rock or
+// the planet.
 
 in vec2 slope;
 flat in vec4 ball;   // centre relative to the eye, and radius
@@ -24,7 +25,7 @@ const vec3 SUNLIGHT = vec3(1.30, 1.24, 1.14);
 const vec3 SKY = vec3(0.075, 0.085, 0.110);
 const vec3 GROUND = vec3(0.022, 0.021, 0.026);
 
-// A cosine with a smooth end, as if lit by a sun of finite size.
+// Returns the share of sunlight that a surface receives: a cosine with a smooth end, as if the sun had a finite size.
 float facing(vec3 normal) {
     float cosine = dot(normal, SUN);
     return 0.5 * (cosine + sqrt(cosine * cosine + 0.02));
@@ -50,7 +51,8 @@ float through_rings(vec3 place) {
     return exp(-depth / SUN.z);
 }
 
-// Bands of latitude with wavy edges, from ochre to cream, and greyish blue towards the poles.
+// Returns the colour of the planet's surface: bands of latitude with wavy edges, from ochre to cream, and greyish blue
+// towards the poles.
 vec3 banded(vec3 normal) {
     float wave = sin(5.0 * normal.x + 3.0 * normal.y) * sin(4.0 * normal.y - 2.0 * normal.x + 1.0);
     float latitude = normal.z + 0.012 * wave + 0.004 * sin(19.0 * normal.x + 11.0 * normal.y + 30.0 * normal.z);
@@ -66,7 +68,7 @@ vec3 shaded(vec3 normal, vec3 to_eye, vec3 place, float size) {
     return banded(normal) * lit + AIR * (sun * glancing * glancing * glancing);
 }
 #else
-// Returns the share of sunlight that the planet lets through, with a half-shadow as by a sun of finite size.
+// Returns the share of sunlight that the planet does not block, with a penumbra as if the sun had a finite size.
 float past_planet(vec3 place) {
     float behind = -dot(place, SUN);
     float aside = length(place + behind * SUN);
@@ -74,11 +76,11 @@ float past_planet(vec3 place) {
     return planet > 0.0 && behind > 0.0 ? smoothstep(planet - soft, planet + soft, aside) : 1.0;
 }
 
-// Light of a body that was hit a moment ago.
+// Colour of the light that a body emits shortly after a collision.
 const vec3 FLASH = vec3(1.05, 0.66, 0.30);
 
-// A rock: three waves of random directions and phases tilt its surface. `size` is its radius in pixels; waves on the smallest
-// rocks would flicker.
+// Returns the light of a rock. Three waves of random directions and phases tilt its surface. `size` is its radius in
+// pixels. The smallest rocks have no waves, because these would flicker.
 vec3 shaded(vec3 normal, vec3 to_eye, vec3 place, float size) {
     vec3 along = 2.6 + 2.6 * grain.xyz;
     vec3 a = along * vec3(1.0, -0.7, 0.5), b = along.zxy * vec3(0.6, 1.1, -0.9), c = along.yzx * vec3(-1.3, 0.9, 1.4);
@@ -106,8 +108,8 @@ void main() {
     float miss2 = dot(miss, miss);
     float off = sqrt(miss2);
 
-    // Distance to the outline in pixels: the gradient of `off` over the picture is nearest * (the part of miss / off that
-    // lies in the picture).
+    // Share of the pixel that the ball covers, from the distance to the outline in pixels. The gradient of `off` over
+    // the picture is nearest * (the part of miss / off that lies in the picture).
     float tilt = dot(miss, back);
     float stretch = miss2 > 0.0 ? sqrt(max(1.0 - tilt * tilt / miss2, 0.01)) : 1.0;
     float covered = clamp(0.5 + (radius - off) / (pixel * nearest * stretch), 0.0, 1.0) * tint.a;

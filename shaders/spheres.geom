@@ -1,5 +1,5 @@
-// Emits the rectangle of the picture that a ball can cover. A point sprite would not do: it is a square of limited
-// size, and it vanishes once its centre leaves the picture.
+// Emits the rectangle of the picture that a ball can cover. A point sprite is not sufficient: it is a square of limited
+// size, and it vanishes when its centre leaves the picture.
 
 layout(points) in;
 layout(triangle_strip, max_vertices = 4) out;
@@ -25,8 +25,8 @@ flat out vec4 grain;
 const float HALO = 0.08;
 #endif
 
-// Returns where a tangent cuts the picture, from the sine and the cosine of its angle to the view. A tangent that
-// points backwards yields an end of the picture.
+// Returns the slope of a tangent from the sine and the cosine of its angle to the view direction, clamped to ±widest
+// (the edges of the picture). A tangent that points backwards yields ±widest.
 float cut(float sine, float cosine, float widest) {
     return cosine > 0.0 ? clamp(sine / cosine, -widest, widest) : sign(sine) * widest;
 }

@@ -6,10 +6,10 @@ in float value;  // quantity that the colour shows
 uniform vec3 eye;
 uniform vec3 back;          // unit vector from the target to the eye
 uniform float pixel;        // height of a pixel at unit distance
-uniform float distance;     // from the eye to the target
+uniform float distance;     // distance from the eye to the camera's target
 uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
 uniform float flash;        // brightness of the strongest flash
-uniform float least_radius; // smallest radius with which a ball is drawn, in pixels
+uniform float least_radius; // smallest radius of a drawn ball, in pixels
 
 out vec4 sphere;  // centre relative to the eye, and radius; a radius of 0 is not drawn
 out vec4 colour;  // colour as light, and opacity
@@ -36,7 +36,7 @@ void main() {
     // The last bits of the radius hold the brightness of the flash.
     vec4 own = random(uint(gl_VertexID));
     rock = vec4(own.xyz, flash * float(floatBitsToUint(body.w) & 15u) / 15.0);
-    // Dark and bright rocks, around the colour of the value.
+    // Random brightness of the rock's surface; the colour shows the body's value.
     float albedo = 0.65 + 0.6 * own.w;
     colour = vec4(light_of(hue_of(value)) * (cue * albedo), max(shrink * shrink, 0.2));
 }

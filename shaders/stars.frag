@@ -1,6 +1,6 @@
 flat in vec4 tint;
 
-uniform bool covers;  // meaning of alpha: false: sum of the light; true: covered share of the pixel, here 0
+uniform bool covers;  // meaning of alpha: false: sum of the light; true: covered share of the pixel, which is 0 here
 
 out vec4 light;
 

@@ -1,11 +1,11 @@
 // Stars at infinite distance.
 
 in vec3 direction;
-in vec2 star;  // brightness, and warmth of the colour, from 0 to 1
+in vec2 star;  // brightness and warmth of the colour, each from 0 to 1
 
 uniform mat4 view_projection;
 uniform float brightness;
-uniform float scale;  // height of the picture over the reference height
+uniform float scale;  // height of the picture, divided by the reference height
 
 #ifdef DIRECT
 uniform sampler2D measured;

@@ -1,15 +1,15 @@
 // A tracer of a flow: a streak that ends at the tracer and points against its velocity.
 
-in vec4 body;    // x, y, and the velocity (z, w - 1); w = 0: hidden
+in vec4 body;    // position (x, y) and velocity (z, w - 1) of the tracer; w = 0: hidden
 in float value;  // quantity that the colour shows
 
 uniform mat4 view_projection;
 uniform vec2 area;        // size of the picture, in pixels
 uniform float width;      // half the width of a streak, in pixels
-uniform float reach;      // length of a streak per velocity
-uniform float longest;    // longest streak
-uniform float light;      // light of the newest end
-uniform bool neutral;     // colours: false: the palette; true: shades of white, which stand out over any field
+uniform float reach;      // length of a streak, divided by the speed of the tracer
+uniform float longest;    // maximum length of a streak; the image of the flow is 2 long in the same unit
+uniform float light;      // light of the streak at the tracer
+uniform bool neutral;     // true: shades of white, which stand out over any field; false: colours of the palette
 
 out vec4 tint;
 out float across;  // position across the streak, from -1 to 1
@@ -23,7 +23,7 @@ void main() {
     back *= min(1.0, longest / max(length_, 1e-12));
     vec4 head = view_projection * vec4(body.xy, 0.0, 1.0);
     vec4 tail = view_projection * vec4(body.xy + back, 0.0, 1.0);
-    // The comparison of the length also leaves out NaN.
+    // The comparison of the length also excludes NaN.
     if (body.w == 0.0 || !(length_ < 1e9) || head.w <= 0.0 || tail.w <= 0.0) {
         gl_Position = UNSEEN;
         tint = vec4(0.0);
@@ -33,7 +33,8 @@ void main() {
     vec2 along = (tail.xy / tail.w - head.xy / head.w) * area;
     float long_ = length(along);
     along = long_ > 1e-3 ? along / long_ : vec2(1.0, 0.0);
-    // Odd corners are on the far side, the last two at the older end. Both ends extend like the sides.
+    // Odd vertices are on one side of the streak and even vertices on the other; the last two are at its tail. The ends
+    // extend as far beyond the streak as the sides do.
     bool is_tail = gl_VertexID >= 2;
     across = (gl_VertexID & 1) == 1 ? 1.0 : -1.0;
     vec4 end = is_tail ? tail : head;

@@ -1,4 +1,4 @@
-// Sums blocks of pixels.
+// Adds up blocks of 16 x 16 pixels, as a step of the brightness measurement.
 
 uniform sampler2D parts;
 

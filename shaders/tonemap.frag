@@ -1,9 +1,9 @@
-// Converts light to sRGB (see `shown` in common.glsl).
+// Converts the light of a picture to sRGB (see `shown` in common.glsl).
 
 uniform sampler2D light;
 #ifdef BLOOM
 uniform sampler2D bloom;
-uniform float bloom_share;  // share of the bloom that is added
+uniform float bloom_share;  // factor for the bloom before it is added
 #endif
 uniform vec2 size;          // size of the picture, in pixels
 uniform vec2 origin;        // lower left corner of the viewport, in pixels
@@ -19,7 +19,7 @@ void main() {
 #ifdef BLOOM
     sum += bloom_share * texture(bloom, (gl_FragCoord.xy - origin) / size);
 #endif
-    // A shortcut for pixels darker than half a grey level, which are most.
+    // A shortcut for pixels darker than half a grey level, which most pixels are.
     if (sum.a * exposure < 0.002) {
         colour = over ? vec4(0.0) : vec4(background, 1.0);
         return;

@@ -1,4 +1,4 @@
-// Covers the viewport with one triangle, and computes the exposure of the picture.
+// Covers the viewport with one triangle, and computes the exposure (the factor for the light) of the picture.
 
 uniform sampler2D measured;  // a single pixel: sum of weighted logarithms of the light, and sum of the weights
 uniform bool automatic;

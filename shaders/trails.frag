@@ -1,9 +1,9 @@
-// A strip with soft edges. Light adds up.
+// A segment of a trail: a strip with soft edges. The light of overlapping strips adds up.
 
 in vec4 tint;
 in float across;
 
-uniform bool covers;  // meaning of alpha: false: sum of the light; true: covered share of the pixel, here 0
+uniform bool covers;  // meaning of alpha: false: sum of the light; true: covered share of the pixel, which is 0 here
 uniform float near;
 
 out vec4 light;

@@ -9,9 +9,9 @@ uniform int bodies;
 uniform int newest;           // index of the newest row
 uniform int rows;             // number of rows in the ring buffer
 uniform int filled;           // number of rows that hold positions
-uniform int parts;            // number of segments between two positions
-uniform float since;          // frames since the newest row was stored
-uniform float stride;         // frames between two rows
+uniform int parts;            // number of segments between two consecutive positions of a body
+uniform float since;          // number of frames since the newest row was stored
+uniform float stride;         // number of frames between two rows
 uniform float span;           // length of a trail, in frames
 uniform mat4 view_projection;
 uniform vec2 area;            // size of the picture, in pixels
@@ -34,16 +34,17 @@ float age(int nth) {
     return nth == 0 ? 0.0 : since + stride * float(nth - 1);
 }
 
-// Returns the velocity at the position `nth`, from its neighbours in time. `here` is the position itself.
+// Returns the velocity at the `nth` newest position `here`, from the positions before and after that position.
 vec3 velocity(int nth, vec3 here) {
     int before = max(nth - 1, 0), after = min(nth + 1, filled);
     vec4 young = before == nth ? vec4(here, 1.0) : place(before), old = after == nth ? vec4(here, 1.0) : place(after);
     float time = age(after) - age(before);
-    // A jump, such as a wrap-around, has no velocity.
+    // The velocity across a jump, such as a wrap-around, is undefined; uses zero instead.
     return time > 0.0 && length(young.xyz - old.xyz) < jump ? (old.xyz - young.xyz) / time : vec3(0.0);
 }
 
-// Returns the point of the curve at the fraction `share` of the way from the position `nth` to the next older one.
+// Returns the point of the curve at the fraction `share` of the way from the `nth` newest position to the next older
+// one.
 vec3 curve(int nth, vec3 young, vec3 old, float share) {
     if (parts == 1)
         return share == 0.0 ? young : old;
@@ -53,7 +54,7 @@ vec3 curve(int nth, vec3 young, vec3 old, float share) {
 }
 
 void main() {
-    // Odd corners are on the far side, the last two at the older end.
+    // Odd vertices are on one side of the strip and even vertices on the other; the last two are at the older end.
     int piece = gl_VertexID / 4, at = gl_VertexID % 4;
     int interval = piece / parts;
     float begins = float(piece % parts) / float(parts), ends = float(piece % parts + 1) / float(parts);
@@ -63,7 +64,7 @@ void main() {
     vec4 a = view_projection * vec4(start, 1.0), b = view_projection * vec4(stop, 1.0);
     vec2 along = (b.xy / b.w - a.xy / a.w) * area;
     float reach = length(along);
-    // The comparison also leaves out NaN.
+    // The comparisons also exclude NaN.
     bool shown = a.w > near && b.w > near && reach > 1e-3 && reach < 1e6 && moved < jump
               && !(hides && (young.w == 0.0 || old.w == 0.0));
     if (!shown) {

@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Check(Check),
     /// List the OpenCL devices
     Devices(Devices),
-    /// Print the completions for a shell
+    /// Print tab completions for a shell
     Completions(Completions),
     /// Print the manual page
     Man(Man),
@@ -138,7 +138,7 @@ fn rates() -> clap::builder::RangedI64ValueParser<u32> {
 /// Parses the duration of a measurement, in seconds.
 fn duration(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.001..=60.0).contains(seconds));
-    seconds.ok_or_else(|| "expected seconds between 0.001 and 60".to_owned())
+    seconds.ok_or_else(|| "expected a number of seconds from 0.001 to 60".to_owned())
 }
 
 impl Simulation {
@@ -209,8 +209,8 @@ pub(crate) struct Run {
     /// Write a snapshot after the last step; --resume continues from it
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Record when each kernel runs in half of the steps, those in the middle of the run, and write a trace that
-    /// Perfetto and chrome://tracing open
+    /// Record when each kernel runs during the middle half of the steps, and write a trace for Perfetto or
+    /// chrome://tracing
     #[arg(long, value_name = "FILE.json")]
     pub(crate) profile: Option<PathBuf>,
     /// Print the results as JSON
@@ -283,7 +283,7 @@ pub(crate) struct Bench {
     /// same kind as the first device]. Under mpirun: the devices of each rank
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
-    /// Scene to measure; it must suit any number of bodies [default: the first scene of each mode]
+    /// Scene to measure; it must allow any number of bodies [default: the first scene of each mode]
     #[arg(long, value_name = "NAME", conflicts_with = "tune")]
     pub(crate) scene: Option<String>,
     /// Measure the simulation in this snapshot, starting from its saved state; --set and the kernel options override its settings
@@ -351,7 +351,7 @@ pub(crate) struct Devices {
 /// Options of `gravitile completions`.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// Shell that reads the completions
+    /// Shell for which to print completions
     pub(crate) shell: clap_complete::Shell,
 }
 

@@ -28,12 +28,13 @@
 //!   describes the work of a step, the peak speed, the checks, and the lists in a snapshot.
 //! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets
 //!   their order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
-//! * Kernels: the files in `kernels/`. Edited files replace them: [`engine::kernel_lab`], [`compute::Device::edits`]. The
-//!   notes on them in `kernels/*/notes.toml` belong to the lines of [`engine::listing`].
+//! * Kernels: the files in `kernels/`. Edited files replace them: [`engine::kernel_lab`], [`compute::Device::edits`].
+//!   The notes on them in `kernels/*/notes.toml` belong to the lines of [`engine::listing`].
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
 //! * Undo and redo: `ui/undo.rs` lists the steps; `engine/edits.rs` keeps the states before manual edits.
 //! * Timeline: `session/timeline/` records frames; `app/replay.rs` shows them again.
-//! * Comparison: `app/comparison.rs` keeps two simulations at the same step; [`session::Turns`] divides the device.
+//! * Comparison: `app/comparison.rs` keeps two simulations at the same step; they use the device in turn, as
+//!   [`session::Turns`] decides.
 //! * Film formats: [`export::film::Format`]; used by the panel and `render --frames`.
 //! * Charts: [`export::chart::Chart`]; used by the chart window, and by `bench --plot` for PNG and CSV.
 //! * Configuration: [`engine::config::Config`]. A simulation's state is an [`engine::snapshot::Snapshot`], made from

@@ -1,6 +1,6 @@
-//! Tests the layers of `src/lib.rs`: which module may use which other module, and which modules may use OpenCL, OpenGL, the
-//! window and the panel. Reads the tokens of the sources: ignores comments, doc links and strings, but includes the contents
-//! of macros.
+//! Tests the layers of `src/lib.rs`: which module may use which other module, and which modules may use OpenCL, OpenGL,
+//! the window and the panel. Reads the tokens of the sources: ignores comments, doc links and strings, but includes the
+//! contents of macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 
-/// Files and folders in `src/`, each with the modules that it may use besides itself.
+/// Files and folders in `src/`, each with the modules that it may use in addition to itself.
 ///
-/// Rows stand from the top layer down, and a row names only rows below it, so there are no cycles.
-/// A new module needs a row.
+/// The rows are in the order of the layers, from the top down. A row names only rows below it, so that there are no
+/// cycles. A new module needs a row.
 const LAYERS: &[(&str, &str)] = &[
     ("main", "commands cli base"),
     // `lib.rs` declares every module and contains no code.
@@ -84,8 +84,8 @@ fn tables_name_rows_below() {
     }
 }
 
-/// No file uses a file that uses it, directly or through others. A path through a `pub use` in `mod.rs` counts as a path to
-/// the file that defines the item.
+/// Files do not use each other in a cycle, neither directly nor through other files. A path through a `pub use` in
+/// `mod.rs` counts as a path to the file that defines the item.
 #[test]
 fn files_form_no_circles() {
     let sources = files("src").into_iter().filter(|file| file.extension().is_some_and(|it| it == "rs"));
@@ -97,7 +97,7 @@ fn files_form_no_circles() {
     assert!(circles.is_empty(), "files that need each other:\n{}", circles.join("\n"));
 }
 
-/// Returns the groups of modules that use each other in a circle, each as a list of arrows.
+/// Returns the groups of modules that use each other in a cycle, each as a list of arrows.
 fn circles(modules: &BTreeMap<String, Vec<Name>>) -> Vec<String> {
     let arrows: BTreeMap<&String, BTreeMap<String, String>> = modules
         .iter()
@@ -175,7 +175,7 @@ fn defined_in(path: &[String], modules: &BTreeMap<String, Vec<Name>>, depth: usi
 /// No file contains an absolute path that exists only on a developer's machine.
 #[test]
 fn no_machine_paths() {
-    // Split in two, so that the test accepts this file.
+    // Each string is split in two, so that the test accepts this file.
     let forbidden = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
     let roots = [
         "README.md",
@@ -199,7 +199,7 @@ fn no_machine_paths() {
     }
 }
 
-/// Returns the violations of the tables by `source`, the text of `module`, as "line: message".
+/// Returns the violations of the tables `LAYERS` and `CRATES` by `source`, the text of `module`, as "line: message".
 fn violations(module: &[String], source: &str) -> Vec<String> {
     let layer = layer(module);
     let mut found = Vec::new();
@@ -226,7 +226,7 @@ fn violations(module: &[String], source: &str) -> Vec<String> {
     found
 }
 
-/// Returns the paths that `source`, the text of `module`, mentions.
+/// Returns the paths to modules and items that `source`, the text of `module`, mentions.
 fn names_in(module: &[String], source: &str) -> Vec<Name> {
     let tokens: TokenStream = source.parse().expect("a Rust source");
     let mut names = Vec::new();
@@ -252,7 +252,7 @@ fn layer(module: &[String]) -> &str {
 struct Name {
     line: usize,
     path: Vec<String>,
-    /// Whether a `pub use` re-exports the name.
+    /// Whether the name is re-exported by a `pub use`.
     passed_on: bool,
 }
 
@@ -330,7 +330,8 @@ fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
     }
 }
 
-/// Parses a path or a `use` tree at the token `at`; `prefix` is the path before its braces. Returns the index after it.
+/// Parses a path or a `use` tree that starts at the token `at`; `prefix` is the path before the braces. Returns the
+/// index after the tree.
 fn tree(
     tokens: &[Token],
     mut at: usize,
@@ -361,7 +362,7 @@ fn tree(
         }
         return end + 1;
     }
-    // There is no path between a last comma and its brace.
+    // After a trailing comma, no path is left before the closing brace.
     if path.len() > prefix.len() || text(at) == "*" {
         names.push(Name { line: tokens[start].line, path: absolute(path, module), passed_on: false });
     }
@@ -371,7 +372,7 @@ fn tree(
 /// Resolves `super::x` and `self::x` to a path from the crate root; leaves other paths unchanged.
 fn absolute(path: Vec<String>, module: &[String]) -> Vec<String> {
     let mut base = match path[0].as_str() {
-        // The binary calls the library by the package's name.
+        // The binary refers to the library by the package's name.
         "crate" | "gravitile" => vec![],
         "self" | "super" => module.to_vec(),
         _ => return path,
@@ -445,7 +446,7 @@ fn files(name: &str) -> Vec<PathBuf> {
 mod scanner {
     use super::{names_in, violations, words};
 
-    /// Returns the violations by `source` as the text of `module`, without their line numbers.
+    /// Returns the violations by `source`, the text of `module`, without their line numbers.
     fn found(module: &str, source: &str) -> Vec<String> {
         let path: Vec<_> = module.split("::").map(str::to_owned).collect();
         violations(&path, source).iter().map(|it| it.rsplit(' ').next().unwrap().to_owned()).collect()
@@ -506,7 +507,7 @@ mod scanner {
         ] {
             assert_eq!(found("view", source), ["ocl"], "{source}");
         }
-        // The path leads through a crate that may be used.
+        // `view` may use `glium`, but not `winit`, which `glium` re-exports.
         assert_eq!(found("view", "use glium::winit::window::Window;"), ["winit"]);
     }
 

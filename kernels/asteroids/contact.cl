@@ -1,20 +1,21 @@
-// The contact law, and the end of a step. Shared by every variant: variants differ only in how they find touching
-// pairs.
+// The contact law, and the completion of a step. All variants share this file; they differ only in how they find
+// touching pairs.
 //
-// On the device a body is x = (x, y, z, ρ) and v = (vx, vy, vz, m); its radius is ρ times the parameter `radius`. A
-// body that is excluded as not finite has ρ = NaN, so that it touches no body.
+// On the device, a body consists of x = (x, y, z, ρ) and v = (vx, vy, vz, m); its radius is ρ times the parameter
+// `radius`. A body that is excluded because of non-finite values has ρ = NaN, so that it touches no body.
 //
-// There are two laws. With `simple` a step is one pass: every body adds the whole impulse of each of its contacts.
-// With `match` (the define MATCH) a step is two passes: the first classifies and counts the contacts of every body
-// and lists the partners, the second divides the impulses by the counts of both sides. A variant calls `meet` for
-// each touching pair and `finish` at the end, under both laws.
+// There are two laws. With `simple`, a step is one pass: every body adds the whole impulse of each of its contacts.
+// With `match` (the macro MATCH), a step is two passes: the first classifies and counts the contacts of every body and
+// lists the partners; the second divides the impulse of a contact by the counts of both bodies. A variant calls `meet`
+// for each touching pair and `finish` at the end, under both laws.
 
-// c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius, substep's share of the step,
-// 0 in the first substep of a step and 1 in the others, …). dt is the length of a substep; decay is 1 in all substeps
-// but the last.
+// Coefficients c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius, substep's share
+// of the step, 0 in the first substep of a step and 1 in the others, …). dt is the length of a substep; decay is 1 in
+// all substeps but the last.
 #define COEFFICIENTS float16
 
-// Explicit fma, so that every variant and both sides of a pair round identically.
+// Returns the inner product of two vectors. Explicit fma makes every variant, and both bodies of a pair, round
+// identically.
 float inner(float3 a, float3 b)
 {
     return fma(a.x, b.x, fma(a.y, b.y, a.z * b.z));
@@ -31,23 +32,27 @@ bool touches(float4 a, float4 b, COEFFICIENTS c)
     return square(b.xyz - a.xyz) < reach * reach;
 }
 
-// Returns the acceleration by the planet. Inside the planet, it grows in proportion to the distance from the centre.
+// Returns the acceleration due to the planet's gravity. Inside the planet, it grows in proportion to the distance from
+// the centre.
 float3 pull(float3 x, COEFFICIENTS c)
 {
     float near = fmax(fmax(sqrt(square(x)), c.s7), 1e-6f);
     float k = -c.s6 / (near * near * near);
-    // Separately rounded products: the difference of two accelerations is then the same from both sides of a contact.
+    // Rounds each product separately, so that both bodies of a contact compute the same difference of their
+    // accelerations.
     return (float3)(product(x.x, k), product(x.y, k), product(x.z, k));
 }
 
-// A body and something that it touches: the direction n from the body to it, the overlap, the relative velocity.
+// The geometry of a contact of a body with another body or the planet: the direction n from the body to the partner,
+// the overlap, and the velocity relative to the partner.
 typedef struct {
     float3 n;
     float overlap;
     float3 rel;
 } Touch;
 
-// The rounding error a + b − sum, where `sum` is a + b rounded (Knuth, The Art of Computer Programming 2, 4.2.2).
+// Returns the rounding error a + b − sum, where `sum` is a + b rounded (Knuth, The Art of Computer Programming 2,
+// 4.2.2).
 float sum_rest(float a, float b, float sum)
 {
     float t = sum - a;
@@ -67,8 +72,8 @@ float overlap_of(float reach, float rest, float3 d, float r)
     return (reach - r) + (rest - beyond);
 }
 
-// Describes the contact of body i at (a, va) with body j at (b, vb). Bodies at the same position are separated along
-// x, the first to the left.
+// Describes the contact of body i at (a, va) with body j at (b, vb). Bodies at the same position are separated along x,
+// the one with the smaller number to the left.
 Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFICIENTS c)
 {
     float3 d = b.xyz - a.xyz;
@@ -81,7 +86,7 @@ Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFIC
     return t;
 }
 
-// Returns whether a body touches the planet at the origin; a planet of radius 0 does not exist.
+// Returns whether a body touches the planet at the origin. A planet of radius 0 has no surface to touch.
 bool touches_planet(float4 a, COEFFICIENTS c)
 {
     float reach = c.s7 + a.w * c.s5;
@@ -112,12 +117,12 @@ Masses masses_of(float own, float other)
     return m;
 }
 
-// The changes of velocity and position that contacts cause to a body in one step.
+// The changes of a body's velocity and position due to its contacts in one substep.
 typedef struct {
     float3 dv;     // Σ Δv
     float3 dx;     // Σ push
-    uint hits;     // number of bodies that it hits
-    float overlap; // the deepest overlap, in units of its own radius
+    uint hits;     // number of bodies that the body hits
+    float overlap; // the deepest overlap, in units of the body's radius
 } Change;
 
 Change no_change(void)
@@ -131,8 +136,9 @@ void note_overlap(Change *s, float4 a, float overlap, COEFFICIENTS c)
     s->overlap = fmax(s->overlap, overlap / fmax(a.w * c.s5, FLT_MIN));
 }
 
-// Moves a body: v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. Writes to `contact`: hits in the step, deepest
-// overlap, steps since the last hit, and `met`, the number of bodies in the cells around the body.
+// Moves a body: v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. Writes to `contact` the number of hits in the step,
+// the deepest overlap, the number of steps since the last hit, and `met`, the number of bodies in the cells around the
+// body.
 void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global float4 *x_out, __global float4 *v_out,
           __global float4 *contact)
 {
@@ -156,7 +162,7 @@ void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global flo
 // Sums over the contacts of a body under the law `simple`, and the buffers that a step writes.
 typedef struct {
     Change change;
-    uint met; // number of bodies in the cells around it, in variants with cells
+    uint met; // number of bodies in the cells around the body, in variants with cells
 } Contacts;
 
 #define OUTPUT __global float4 *x_out, __global float4 *v_out, __global float4 *contact
@@ -168,7 +174,8 @@ Contacts no_contacts(void)
     return s;
 }
 
-// Adds the share `share` of one contact's impulse, if the bodies approach, and of its push apart.
+// Adds the effect of one contact on a body: the fraction `share` of the impulse, if the partners approach each other,
+// and of the push that separates them.
 void bounce(Change *s, Touch t, float share, COEFFICIENTS c)
 {
     float u = inner(t.rel, t.n);
@@ -187,7 +194,7 @@ void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, flo
     note_overlap(&s->change, a, t.overlap, c);
 }
 
-// Ends the step of body i at (a, va), whose index in the arrays is `from`.
+// Completes the substep of body i at (a, va), whose index in the arrays is `from`.
 void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, OUTPUT)
 {
     if (touches_planet(a, c))
@@ -199,12 +206,12 @@ void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, 
 // part in one collision. Then the parts are joined again, which averages their velocities. Neither the collisions nor
 // the joining can raise the kinetic energy.
 
-// The largest overlap that a rest contact holds against gravity, in units of g·dt².
+// The largest overlap that a resting contact keeps to carry the bodies that lie on top, in units of g·dt².
 #define CARRIED 50.0f
 // A body that is at least this many times heavier than its partner may take part in any number of impacts at once.
 #define HEAVIER 16.0f
 
-// Partner indices that mean no partner, and the planet.
+// Partner indices with a special meaning: no partner, and the planet.
 #define NOBODY 0xffffffffu
 #define PLANET 0xfffffffeu
 
@@ -213,11 +220,11 @@ typedef struct {
     Touch touch;
     float u;        // speed of approach
     float3 slip;    // relative velocity along the surfaces
-    float bounce;   // T0: the change of u after which the speed of approach is −e·u
-    float hold;     // T: as T0, and large enough to reduce the overlap
+    float bounce;   // T0: the amount to subtract from the speed of approach so that it is −e·u after the step
+    float hold;     // T: like T0, and also large enough to reduce the overlap
     float gravity;  // g: the larger of the two bodies' accelerations
-    float weight;   // f: the weight of the contact among the body's rest contacts
-    bool is_impact; // false for a rest contact, which is active if its weight is positive
+    float weight;   // f: the weight of a resting contact, from 0 to 1; 0 for an impact
+    bool is_impact; // false for a resting contact, which is active if its weight is positive
 } Contact;
 
 // Classifies the contact `t`. `a` is the body's acceleration relative to its partner, g the larger acceleration.
@@ -251,28 +258,28 @@ Contact contact_of_planet(float4 a, float4 va, COEFFICIENTS c)
     return judge(touch_of_planet(a, va, c), pull_a, sqrt(square(pull_a)), c);
 }
 
-// Returns whether the mass `own` is so much smaller than `other` that an impact acts even if it is not the best impact
-// of the heavier body.
+// Returns whether the mass `own` is so much smaller than `other` that an impact between the bodies acts even if it is
+// not the best (fastest) impact of the heavier body.
 bool is_light(float own, float other)
 {
     return other > 0.0f && HEAVIER * own <= other;
 }
 
-// Counts and sums over the contacts of a body in the first pass.
+// Counts and sums over a body's contacts, from the first pass of the law `match`.
 typedef struct {
-    uint touched;   // number of bodies that it touches
+    uint touched;   // number of bodies that the body touches
     uint light;     // L: number of impacts with much lighter partners
-    uint resting;   // N: number of active rest contacts
-    float weight;   // F: sum of the weights of the active rest contacts
+    uint resting;   // N: number of active resting contacts
+    float weight;   // F: sum of the weights of the active resting contacts
     uint best;      // index in the arrays of the best (fastest) impact's partner, NOBODY, or PLANET
-    uint number;    // body number of the best impact's partner; among equally fast impacts the smallest wins
+    uint number;    // body number of the best impact's partner; among equally fast impacts, the smallest number wins
     float fastest;  // speed of approach of the best impact
     bool is_agreed; // whether the best impact acts even if it is not the partner's best
-    uint met;       // number of bodies in the cells around it, in variants with cells
+    uint met;       // number of bodies in the cells around the body, in variants with cells
 } Contacts;
 
-// Per body the first pass stores (best, touched, L and flags, F) for the second pass.
-#define FLAG_CROWDED 1u // N > 1
+// For each body, the first pass stores (best, touched, L and flags, F) for the second pass. These are the flags.
+#define FLAG_CROWDED 1u // the body has more than one active resting contact (N > 1)
 #define FLAG_AGREED 2u  // the best impact acts even if it is not the partner's best
 #define FLAG_PLANET 4u  // the body touches the planet
 #define FLAG_BITS 3
@@ -288,8 +295,8 @@ Contacts no_contacts(void)
     return s;
 }
 
-// Adds a contact with body j, whose index in the arrays is `at`. An impact with a much lighter partner is only counted;
-// it never becomes the best impact.
+// Adds a contact with body j, whose index in the arrays is `at`, to a body's counts. An impact with a much lighter
+// partner is only counted; it never becomes the best impact.
 void count_contact(Contacts *s, Contact k, uint at, uint j, bool is_other_light, bool is_own_light)
 {
     if (!k.is_impact) {
@@ -317,7 +324,7 @@ void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, flo
     s->touched += 1;
 }
 
-// Ends the first pass of body i at (a, va), whose index in the arrays is `from`.
+// Completes the first pass for body i at (a, va), whose index in the arrays is `from`.
 void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, OUTPUT)
 {
     uint flags = 0;
@@ -331,13 +338,13 @@ void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, 
     contact[i].w = (float)s.met;
 }
 
-// The results of the first pass for a body, as the second pass uses them.
+// The results of the first pass for a body, decoded for the second pass.
 typedef struct {
     uint best;
     float impacts;   // C: number of impacts that can act on the body
-    float weight;    // F: sum of the weights of the active rest contacts
+    float weight;    // F: sum of the weights of the active resting contacts
     float overlaps;  // M: number of contacts
-    bool is_crowded; // whether the body has more than one active rest contact (N > 1)
+    bool is_crowded; // whether the body has more than one active resting contact (N > 1)
     bool is_hit;     // whether an impact acts on the body
 } Role;
 
@@ -357,15 +364,16 @@ Role role_of(uint at, __global const uint4 *roles)
     return r;
 }
 
-// Returns (1/m_i) / (C_i/m_i + C_j/m_j) for the counts `own` = C_i and `other` = C_j.
+// Returns the share of a contact's effect that acts on body i: (1/m_i) / (C_i/m_i + C_j/m_j) for the counts `own` = C_i
+// and `other` = C_j of the two bodies.
 float share_of(Masses m, float own, float other)
 {
     return m.other / fmax(fma(own, m.other, other * m.own), FLT_MIN);
 }
 
 // Second pass: adds the impulse and the push of one contact to the body with the role `own`. Returns whether the
-// contact counts as a hit: an acting impact, or an approach of two bodies that have no other active rest contact.
-// Contacts within a pile are no hits.
+// contact counts as a hit: an impact that acts, or an approach of two bodies that have no other active resting contact.
+// Contacts within a pile are not hits.
 bool resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Masses m, COEFFICIENTS c)
 {
     const float step = k.gravity * c.s0 * c.s0;
@@ -390,14 +398,14 @@ void resolve_pair(Change *s, Role own, uint from, uint at, uint i, uint j, float
 {
     Contact k = contact_of(i, j, a, va, b, vb, c);
     Role other = role_of(at, roles);
-    // An impact acts if it is the best of both bodies; a much heavier body need not have it as its best.
+    // An impact acts if it is the best impact of both bodies. For a body that is much heavier, it need not be the best.
     const bool acts = k.is_impact && (own.best == at || is_light(vb.w, va.w)) &&
                       (other.best == from || is_light(va.w, vb.w));
     s->hits += resolve_contact(s, k, acts, own, other, masses_of(va.w, vb.w), c);
     note_overlap(s, a, k.touch.overlap, c);
 }
 
-// Ends the second pass of body i at (a, va).
+// Completes the second pass, and with it the substep, for body i at (a, va).
 void finish_second(Change s, Role own, uint i, float4 a, float4 va, COEFFICIENTS c, OUTPUT)
 {
     if (touches_planet(a, c)) {
@@ -408,8 +416,8 @@ void finish_second(Change s, Role own, uint i, float4 a, float4 va, COEFFICIENTS
     move(s, a, va, contact[i].w, c, &x_out[i], &v_out[i], &contact[i]);
 }
 
-// Second pass of the variants that do not sort. Visits the partners that the first pass listed, or all bodies if the
-// partners were too many for the list.
+// Second pass of the variants that do not sort the bodies. Visits the partners that the first pass listed, or all
+// bodies if the partners were too many for the list.
 __kernel WHOLE_GROUPS void resolve(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                                    __global const float4 *v_in, OUTPUT)
 {

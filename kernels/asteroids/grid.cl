@@ -1,11 +1,13 @@
-// A cell list, rebuilt every step: all bodies that touch a body are in the 27 cells around it.
+// A cell list, rebuilt in every substep. All bodies that touch a body are in the 27 cells around the body.
 //
-// Space is unbounded but the table is not: cell (x, y, z) goes to bucket (x + P·y + Q·z) mod buckets. The host
-// chooses P and Q so that the 27 neighbours of any cell go to 27 different buckets, so that no body is visited twice;
-// bodies of other cells in the same bucket are too far away to touch. A counting sort puts the bodies into buckets;
-// within a bucket they are then sorted by number, so that the result does not depend on the timing of the counting.
+// Space is unbounded, but the table of buckets is not: cell (x, y, z) is stored in bucket (x + P·y + Q·z) mod buckets.
+// The host chooses P and Q so that the 27 cells around any body are in 27 different buckets, so that no body is visited
+// twice. Bodies of other cells in the same bucket are too far away to touch. A counting sort puts the bodies into
+// buckets; within a bucket they are then sorted by number, so that the result does not depend on the timing of the
+// counting.
 
-// Beyond this many cells, positions are too coarse to tell cells apart; the outermost cells extend to infinity.
+// Largest cell index along each axis. Positions farther out are too coarse to tell cells apart, so the outermost cells
+// extend to infinity.
 #define RIM 65536.0f
 
 uint bucket_of(float4 x, float per_cell, uint p, uint q, uint buckets)
@@ -32,11 +34,12 @@ __kernel void count_cells(const uint n, const float per_cell, const uint p, cons
     place[i] = (uint2)(bucket, atomic_inc(&count[bucket]));
 }
 
-// Exclusive sums in three kernels: within blocks of 4 · SCAN_GROUP, over the blocks' sums, and both together.
+// Work-group size of the three kernels that compute exclusive prefix sums of the counts: within blocks of 4 ·
+// SCAN_GROUP counts, over the sums of the blocks, and the total of both.
 #define SCAN_GROUP 256
 
-// Returns the exclusive sum of `x` over the work-group and sets `*total` to the whole sum. Every item of the work-group
-// must call this function.
+// Returns the exclusive prefix sum of `x` over the work-group, and sets `*total` to the sum of all `x`. Every work-item
+// of the work-group must call this function.
 uint group_scan(uint x, __local uint *scratch, uint *total)
 {
     const uint lane = get_local_id(0);
@@ -68,7 +71,7 @@ void scan_blocks(__global const uint4 *count, __global uint4 *start, __global ui
         block[get_group_id(0)] = total;
 }
 
-// Runs as one work-group over all blocks.
+// Replaces the sum of each block by the sum of all earlier blocks. Runs as a single work-group.
 __kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1)))
 void scan_sums(const uint blocks, __global uint *block)
 {
@@ -90,7 +93,7 @@ void scan_add(__global uint4 *start, __global const uint *block)
     start[get_global_id(0)] += block[get_group_id(0)];
 }
 
-// Writes the numbers of the bodies of each bucket, in the order of arrival.
+// Writes the numbers of the bodies in each bucket, in the order in which they were counted.
 __kernel void queue_up(const uint n, __global const uint2 *place, __global const uint *start, __global uint *queue)
 {
     const uint i = get_global_id(0);
@@ -98,7 +101,7 @@ __kernel void queue_up(const uint n, __global const uint2 *place, __global const
         queue[start[place[i].x] + place[i].y] = i;
 }
 
-// Writes the bodies by bucket, and by number within each bucket.
+// Writes the bodies sorted by bucket, and by number within each bucket.
 __kernel void sort_bodies(const uint n, __global const float4 *x_in, __global const float4 *v_in,
                           __global const uint2 *place, __global const uint *start, __global const uint *queue,
                           __global float4 *x_sorted, __global float4 *v_sorted, __global uint *number)
@@ -130,7 +133,8 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
     const uint home = bucket_of(own, per_cell, p, q, buckets);
     Contacts s = no_contacts();
     for (uint row = 0; row < 9; ++row) {
-        // Three adjacent cells are three adjacent buckets, with adjacent bodies, unless the table ends between them.
+        // Three cells that are adjacent along x are in adjacent buckets, whose bodies are adjacent in memory, unless
+        // the table ends between the buckets.
         uint bucket = (home + p * (row % 3) + q * (row / 3) - 1 - p - q) & (buckets - 1);
         for (uint left = 3; left > 0;) {
             const uint taken = min(left, buckets - bucket);

@@ -1,5 +1,5 @@
-// Measures the peak rate of the pair test of `vector`, which finds whether one of CHAINS bodies is near a column of other
-// bodies. All operands are in registers. A test takes four multiply-adds and a minimum.
+// Measures the peak rate of the pair test of `vector`, which finds whether one of CHAINS bodies is near a column of
+// other bodies. All operands are in registers. A test takes four multiply-adds and a minimum.
 
 #define START(k)                                                                                                       \
     const float x##k = item_share() + k, y##k = seed - x##k, z##k = seed * k, w##k = 0.5f * x##k;                      \
@@ -19,7 +19,7 @@ __kernel void pairs(const uint rounds, const float seed, __global float *out)
 #pragma unroll
         for (uint turn = 0; turn < TURNS; ++turn) {
             EACH(LOOK)
-            // Changes the operands of the next turn with one addition.
+            // Changes the operands of the next iteration with one addition.
             const wide moved = x - 0.0009765625f;
             x = y;
             y = z;

@@ -1,7 +1,7 @@
-// Conserved quantities and readings of asteroids, and the bodies to draw.
+// Kernels that measure the conserved quantities and readings of asteroids, and that pack the bodies to draw.
 
-// Writes per work-group the sums of `add_body`, the numbers of hits and of bodies met, and the maxima of the overlap and
-// of speed over max(ρ, least).
+// Writes per work-group the sums of `add_body`, the sums of the hits and of the bodies in the surrounding cells, and
+// the maxima of the overlap and of speed / max(ρ, least).
 __kernel void measure(const uint n, const float planet_radius, const float least, __global const float4 *x, __global const float4 *v,
                       __global const float4 *contact, __global real *rows, __global float2 *maxima)
 {
@@ -25,11 +25,11 @@ __kernel void measure(const uint n, const float planet_radius, const float least
     store_maxima(most, maxima, scratch_max);
 }
 
-// Steps after a hit in which the flash of a body fades to 1/e.
+// Number of steps after a hit in which the flash of a body fades to 1/e of its brightness.
 #define FLASH_STEPS 10.0f
 
-// Returns the radius with the brightness of the flash after a hit, from 0 to 15, in its last four bits. The radius
-// changes by less than two millionths.
+// Returns the radius with the brightness of the body's flash after a hit, from 0 to 15, stored in the last four bits.
+// The radius changes by less than two millionths.
 float flashing(float radius, float age)
 {
     const uint flash = (uint)(15.0f * exp(-age / FLASH_STEPS) + 0.5f);
@@ -37,9 +37,9 @@ float flashing(float radius, float age)
 }
 
 // Writes (x, y, z, radius) of each body, with its flash in the last bits of the radius, and the value that sets its
-// colour. The acceleration is the change of velocity
-// in the last step over dt. Before the first step dt is 0, and the acceleration is that by the planet, whose strength
-// is GM.
+// colour. The acceleration is the change of velocity in the last substep divided by dt, the length of the substep.
+// Before the first step, dt is 0, and the acceleration is that due to the planet's gravity; GM is G times the planet's
+// mass.
 __kernel void pack(const uint n, const float radius, const uint colour, const float dt, const float GM,
                    __global const float4 *x, __global const float4 *v, __global const float4 *v_before,
                    __global const float4 *contact, __global const float *origin, __global float4 *packed,

@@ -1,9 +1,9 @@
 // Measures the speeds that decide the number of substeps of a step.
 
-// Computes the maximum of (|v| + |a|·ahead)/r over all bodies that are not excluded, as the bits of a float, and
-// whether a body touches the planet or can touch it within the time `ahead`. The host sets both results to 0 first. The
-// bits of non-negative floats have the same order as the floats, so an atomic maximum of integers suffices. A radius r
-// below `least` is replaced by `least`, because bodies without mass have the radius 0.
+// Computes the maximum of (|v| + |a|·ahead)/r over all bodies with finite values, as the bits of a float, and whether a
+// body touches the planet or may touch it within the time `ahead`. The host sets both results to 0 first. The bits of
+// non-negative floats have the same order as the floats, so an atomic maximum of integers suffices. A radius r below
+// `least` is replaced by `least`, because bodies without mass have the radius 0.
 __kernel void motion(const uint n, const COEFFICIENTS c, const float ahead, const float least,
                      __global const float4 *x, __global const float4 *v, __global uint *seen)
 {

@@ -1,5 +1,5 @@
-// The tile holds positions and velocities, so that in a crowd, where many pairs touch, velocities too are read from
-// local memory.
+// Like the variant `tiled`, but the tile in local memory also holds velocities. This pays in a crowd, where many pairs
+// touch.
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                                    __global const float4 *v_in, OUTPUT)
 {

@@ -9,7 +9,8 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
     __local float4 tile[TILE];
     const uint i = get_global_id(0);
     const uint lane = get_local_id(0);
-    // Items beyond the last body help to load tiles, so no item returns before the barriers. NaN touches no body.
+    // Work-items beyond the last body help to load tiles, so no work-item returns before the barriers. A body at NaN
+    // touches no body.
     const float4 own = i < n ? x_in[i] : (float4)(NAN);
     const float4 own_v = i < n ? v_in[i] : (float4)(0.0f);
     Contacts s = no_contacts();

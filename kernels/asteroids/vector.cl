@@ -1,6 +1,6 @@
-// For CPUs: tests BODIES bodies against 16 others at once; tests single pairs only in blocks of 64 with a near body.
-// Contact is symmetric: `find` tests each pair once and lists the contact with both bodies. `advance` needs no lists;
-// it serves devices that step only some of the bodies.
+// For CPUs: tests BODIES bodies against 16 others at once, and single pairs only in blocks of 64 that contain a near
+// body. Contact is symmetric: the kernel `find` tests each pair once and lists the contact for both bodies. The kernel
+// `advance` needs no lists; devices that advance only some of the bodies use it.
 //
 // The test computes |x_i - x_j|² - (r_i + r_j)² as h_i + h_j - 2·(x_i·x_j + r_i·r_j) with h = |x|² - r², which takes
 // four multiply-adds. Its rounding errors are a few parts in 10⁷ of the squares; h is lowered by the share MARGIN of
@@ -14,7 +14,7 @@ float threshold(float4 x)
 }
 
 // Writes (x, y, z, radius, h) of the bodies as five columns of `rows` numbers and empties the lists of partners. Rows
-// without a body hold NaN, which is near to no body.
+// without a body hold NaN, so that no body is near them.
 __kernel void columns(const uint n, const uint rows, const float radius, __global const float4 *x_in,
                       __global float *column, __global uint *met)
 {
@@ -60,7 +60,7 @@ typedef struct {
 void take(Few *few, uint first, uint n, __global const float4 *x_in, COEFFICIENTS c)
 {
     for (uint b = 0; b < BODIES; ++b) {
-        // Repeats the last body beyond the end; results of the copies are not used.
+        // Loads copies of the last body beyond the end; the results of the copies are not used.
         const float4 x = x_in[min(first + b, n - 1)];
         const float4 scaled = (float4)(x.xyz, x.w * c.s5);
         few->own[b] = x;
@@ -70,8 +70,8 @@ void take(Few *few, uint first, uint n, __global const float4 *x_in, COEFFICIENT
     }
 }
 
-// Computes for each body of `few` the least of |x_i - x_j|² - (r_i + r_j)² over the 64 bodies from j on. Returns false
-// if no pair is near; `near` is then not written.
+// Computes the smallest |x_i - x_j|² - (r_i + r_j)² over the 64 bodies from j on, for each body i of `few`, and writes
+// it to `near`. Returns false, without writing, if no pair is near.
 bool look(const Few *few, uint j, uint rows, __global const float *column, float *near)
 {
     // Four variables instead of an array: compilers keep an array of vectors in memory.
@@ -110,7 +110,8 @@ void note(__global uint *met, __global uint *others, uint i, uint k)
         others[(size_t)i * LISTED + at] = k;
 }
 
-// Lists the contacts of BODIES bodies from the front and of as many from the back, which balances the work of the items.
+// Lists the contacts of BODIES bodies from the front and of as many from the back of the array. So all work-items have
+// about the same work.
 __kernel WHOLE_GROUPS void find(const uint n, const COEFFICIENTS c, __global const float4 *x_in, const uint rows,
                                 __global const float *column, __global uint *met, __global uint *others)
 {

@@ -1,5 +1,5 @@
-// Collision, force and inlet for a cell, or for LANES adjacent cells at once. Shared by every variant: variants differ
-// only in their kernels and in the memory layout of the grid.
+// Collision, driving force and inlet for a cell, or for LANES adjacent cells at once. All variants of the fluid use
+// this file: they differ only in their kernels and in the memory layout of the grid.
 //
 //     6 2 5
 //      \|/      Speeds: 0 rests, 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE, with weights 4/9, 1/9 and 1/36. Units are
@@ -37,16 +37,16 @@ typedef int which;
 // Without forced inlining PoCL emits calls and passes cells through memory, which is four times as slow.
 #define INLINED __attribute__((always_inline))
 
-// Deviations of the nine populations.
+// Deviations of a cell's nine populations from a fluid at rest.
 typedef struct {
     wide f0, f1, f2, f3, f4, f5, f6, f7, f8;
 } Cell;
 
-// c = (omega, density·accel/9, density·accel/36, inlet's speed, ρ₀, a further parameter of the collision operator)
+// Coefficients: (omega, density·accel/9, density·accel/36, inlet speed, ρ₀, a parameter of the collision operator).
 #define COEFFICIENTS float8
 #define REST(c) ((c).s4)
 
-// δρ = ρ − ρ₀.
+// Returns δρ = ρ − ρ₀, the difference between the density and the density at rest.
 INLINED wide excess_of(const Cell *c)
 {
     return c->f0 + ((c->f1 + c->f3) + (c->f2 + c->f4)) + ((c->f5 + c->f7) + (c->f6 + c->f8));
@@ -79,7 +79,7 @@ INLINED wide turbulent_rate(const Cell *c, COEFFICIENTS k)
 }
 #endif
 
-// Collision step. Solid cells reflect the incoming populations; all others relax towards equilibrium,
+// Collision step. Solid cells reflect the incoming populations; all other cells relax towards equilibrium,
 //     h_eq = w·(δρ + ρ·(3 e·u + 4.5 (e·u)² − 1.5 u²)),
 // by the collision operator that is compiled in. Sets `speed` to |u|, 0 in solid cells.
 //     BGK: one rate ω for all populations. Qian, d'Humières and Lallemand 1992, Europhys. Lett. 17, 479.
@@ -149,7 +149,8 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
     cell->f8 = solid ? c.f6 : cell->f8;
 }
 
-// Turns westward populations into eastward ones, in free cells where some of each westward population remains.
+// Applies the driving force: moves part of the westward populations to the eastward populations. Skips solid cells, and
+// cells where a westward population would not stay positive.
 INLINED void push(Cell *c, which solid, COEFFICIENTS k)
 {
     const float least = k.s1 - REST(k) / 9.0f, least_diagonal = k.s2 - REST(k) / 36.0f;
@@ -164,8 +165,9 @@ INLINED void push(Cell *c, which solid, COEFFICIENTS k)
     c->f6 -= diagonal;
 }
 
-// Sets the populations that enter the first cell from the left, so that it moves right at the inlet's speed: Zou and He
-// 1997, Phys. Fluids 9, 1591. The non-equilibrium part also bounces back along the diagonals.
+// Sets the populations that enter the first cell of a row from the left, so that the fluid there moves right at the
+// speed of the inlet (Zou and He 1997, Phys. Fluids 9, 1591). The non-equilibrium part also bounces back along the
+// diagonals.
 INLINED void enter(Cell *c, COEFFICIENTS k)
 {
     const float rho = (REST(k) + (FIRST(c->f0) + FIRST(c->f2) + FIRST(c->f4)

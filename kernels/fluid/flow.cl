@@ -1,7 +1,7 @@
-// Kernels for all variants: the force that opens a burst, the mean speeds, the brush, and the tracers and images to
-// draw.
+// Kernels for all variants of the fluid: the driving force before the first step of a burst, the mean speeds, the
+// brush, and the tracers and images to draw.
 
-// Applies the force to `rows` rows from row `first`, in place.
+// Applies the driving force to `rows` grid rows, starting at row `first`, in place.
 __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uint rows, __global const uchar *solid,
                          __global stored *f)
 {
@@ -17,7 +17,8 @@ __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uin
 
 #define SUM_GROUP 256
 
-// Adds the sums of the work-groups of each step and multiplies them by `share`; one work-group per step.
+// For each step, adds up the work-groups' sums of speeds, multiplies the total by `share` and stores it in `series`.
+// One work-group per step.
 __kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1)))
 void add_sums(const uint groups, __global const float *sums, __global float *series, const uint from,
               const float share)
@@ -65,8 +66,8 @@ __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, cons
     }
 }
 
-// Writes (ux, uy, ρ, ν) of each cell; all are 0 in a solid cell. ν > 0 is the viscosity that the next step uses; under
-// LES it differs from cell to cell.
+// Writes the velocity, density and viscosity (ux, uy, ρ, ν) of each cell; all are 0 in a solid cell. ν > 0 is the
+// viscosity that the next step uses. With LES, the viscosity differs from cell to cell.
 __kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __global const stored *f,
                      __global float4 *field)
 {
@@ -92,7 +93,8 @@ __kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __
     field[i] = (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, (2.0f / rate - 1.0f) / 6.0f);
 }
 
-// Returns the column of the coordinate x: beyond the ends of a row the nearest column with INLET, else the wrapped one.
+// Returns the column of the coordinate x. Beyond the ends of a row, returns the nearest column if INLET is defined, and
+// otherwise the column after wrapping around.
 uint column(uint nx, int x)
 {
 #ifdef INLET
@@ -107,7 +109,7 @@ uint row(uint ny, int y)
     return (uint)(y < 0 ? y + (int)ny : y >= (int)ny ? y - (int)ny : y);
 }
 
-// Returns whether p is in the grid. Compares bits, because a compiler may assume that no number is NaN.
+// Returns whether the position p is inside the grid. Compares bits, because compilers may assume that there is no NaN.
 bool is_inside(float2 size, float2 p)
 {
     return as_uint(p.x) < as_uint(size.x) && as_uint(p.y) < as_uint(size.y);
@@ -141,7 +143,7 @@ uint3 hashed(uint3 v)
     return v;
 }
 
-// Returns two random numbers in [0, 1).
+// Returns two pseudo-random numbers in [0, 1), derived from v.
 float2 unit_square(uint3 v)
 {
     return convert_float2(hashed(v).xy >> 8) * 0x1p-24f;
@@ -166,11 +168,12 @@ float2 anywhere(uint nx, uint ny, __global const float4 *field, uint tracer, uin
     return HIDDEN;
 }
 
-// Mean lifetime of a tracer in a flow with an inlet, in steps. Without it, a gap that opened at the start of the flow
-// would last for ever, because as many tracers enter as leave.
+// Mean lifetime of a tracer in a flow with an inlet, in steps. With unlimited lifetimes, a gap between tracers that
+// opened at the start of the flow would never close, because as many tracers enter as leave.
 #define LIFE 3000.0f
 
-// Carries tracers along for `steps` steps, by the midpoint rule over parts of at most half a cell; `now` counts steps.
+// Moves the tracers with the flow for the time of `steps` steps, by the midpoint rule over distances of about half a
+// cell. `now` is the number of steps since the start.
 __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps, const uint now,
                     __global const float4 *field, __global float2 *tracers)
 {
@@ -193,7 +196,7 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
         p += dt * flow_at(nx, ny, field, clamp(middle, (float2)(0.0f), size)).xy;
 #ifdef INLET
         if (!(p.x >= 0.0f && p.x < size.x)) {
-            // The tracer re-enters with the flow.
+            // A tracer that left at either end re-enters at the inlet.
             const float2 q = unit_square((uint3)(i, now, TRIES));
             p = (float2)(q.x * speed * steps, q.y * size.y);
         }
@@ -201,7 +204,8 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
         p.x -= size.x * floor(p.x / size.x);
 #endif
         p.y -= size.y * floor(p.y / size.y);
-        // Wrapping a tiny negative coordinate may round up to the grid's size. A tracer outside the grid starts anew.
+        // Wrapping a tiny negative coordinate may round up to the grid's size. A tracer outside the grid gets a new
+        // position.
         if (!is_inside(size, p) || !is_free(nx, ny, field, p))
             p = anywhere(nx, ny, field, i, now);
     }

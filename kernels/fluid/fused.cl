@@ -1,8 +1,9 @@
-// A step in one kernel: pulls the populations from the neighbours, bounces or relaxes them, and applies the force of
-// the next step, so that every number is read once and written once. `fused`, `soa` and `vector` are this kernel with
-// different memory layouts (grid.cl).
+// A step in one kernel: reads the populations from the neighbours, reflects or relaxes them, and applies the driving
+// force of the next step, so that every number is read once and written once. The variants `fused`, `soa`, `half` and
+// `vector` are this kernel with different memory layouts (grid.cl).
 
-// The force acts on rows from `first` to below `end`; on no row in the last step of a burst, whose result is shown.
+// Computes a step. The driving force acts on the rows from `first` to before `end`. In the last step of a burst, it
+// acts on no row, because the result of that step is displayed.
 __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first, const uint end,
                                    __global const uchar *solid, __global const stored *f_in, __global stored *f_out,
                                    __global float *sums, const uint from)

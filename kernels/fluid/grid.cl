@@ -1,10 +1,10 @@
 // Memory layout of the nine populations, and the assignment of cells to work-items.
 //
-// Without PLANES the populations of a cell are adjacent; with PLANES each population has a plane. With GHOST > 0 each
-// row has GHOST extra columns before its first cell and some after its last cell; the extra columns next to the cells
-// hold copies of the cells that wrap around, so that neighbours in a row are always adjacent. With HALVES numbers are
-// stored in 16 bits, divided by ρ₀ and scaled so that 16 bits resolve slow flows (Lehmann et al. 2022, Phys. Rev. E
-// 106, 015308: FP16S).
+// Without PLANES, the populations of a cell are adjacent in memory; with PLANES, each population has a separate array
+// (plane). With GHOST > 0, each row has GHOST extra columns before its first cell and some after its last cell; the
+// extra columns next to the cells hold copies of the cells that wrap around, so that neighbours in a row are always
+// adjacent. With HALVES, numbers are stored in 16 bits, divided by ρ₀ and scaled so that 16 bits resolve slow flows
+// (Lehmann et al. 2022, Phys. Rev. E 106, 015308: FP16S).
 #ifndef GHOST
 #define GHOST 0
 #endif
@@ -16,7 +16,7 @@ typedef half stored;
 typedef float stored;
 #endif
 
-// Numbers of columns and rows, strides of rows and planes, and the density at rest.
+// Description of the grid: numbers of columns and rows, distance between rows and between planes, density at rest.
 typedef struct {
     uint nx, ny, stride, plane;
     float rest;
@@ -71,9 +71,9 @@ INLINED uint east_of(const Grid *g, uint x)
 #endif
 }
 
-// Gathers the populations that stream into the cells at (x, y) from their neighbours. The grid wraps around; with INLET
-// it wraps only vertically. Then populations that leave at the right are lost, and those that enter there are copied
-// from the last column (no gradient across the edge).
+// Gathers the populations that stream into the cells at (x, y) from their neighbours. The grid wraps around. With
+// INLET, it wraps around only vertically: populations that leave at the right are lost, and populations that enter
+// there are copied from the last column (no gradient across the edge).
 INLINED void pull(Cell *n, const Grid *g, __global const stored *f, uint x, uint y, COEFFICIENTS c)
 {
     const uint west = west_of(g, x), east = east_of(g, x);
@@ -134,7 +134,7 @@ INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, ui
     }
 #endif
 #if GHOST
-    // The item that writes the first or last cell of a row also writes its copy at the other end.
+    // The work-item that writes the first or last cell of a row also writes the ghost copy of the cell.
     const uint last = g->nx - 1;
 #ifdef INLET
     const uint before = 0, behind = last;
@@ -177,13 +177,13 @@ INLINED void put(const Grid *g, __global stored *f, uint x, uint y, const Cell *
 }
 
 #ifdef WORK_GROUP
-// A work-group is WIDTH items wide and HEIGHT items high; an item has LANES cells. Items that do not fit the rectangle
-// get a row beyond the grid.
+// A work-group is WIDTH work-items wide and HEIGHT work-items high; a work-item has LANES cells. Work-items that do not
+// fit into the rectangle get a row beyond the grid.
 #define HEIGHT (WORK_GROUP / WIDTH)
 
 INLINED uint group_number(void)
 {
-    // Not get_group_id(), which restarts with every slice of a pass.
+    // Does not use get_group_id(), which restarts at 0 in every slice of a pass.
     return get_global_id(0) / WORK_GROUP;
 }
 
@@ -206,7 +206,7 @@ INLINED void store_group_sum(float x, __local float *scratch, __global float *su
     scratch[lane] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < SHARES) {
-        // Each item reads and writes only its own share: every SHARES-th number.
+        // Each work-item reads and writes only its own share: every SHARES-th number.
         for (uint k = lane + SHARES; k < WORK_GROUP; k += SHARES)
             scratch[lane] += scratch[k];
     }

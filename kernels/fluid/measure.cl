@@ -1,5 +1,5 @@
-// Writes readings of a flow per work-group: the sums of `add_body` over its cells, with densities as masses; the number,
-// mass and summed viscosity of the free cells; and the largest speed and viscosity.
+// Writes sums over the cells of a flow, one row per work-group: the sums of `add_body`, with densities as masses; the
+// number, mass and summed viscosity of the free cells; and the largest speed and viscosity.
 __kernel void measure(const uint n, __global const float4 *field, __global real *rows, __global float2 *maxima)
 {
     __local real scratch[REDUCE_GROUP];

@@ -1,4 +1,5 @@
-// A step in separate kernels: one per stage, each over the whole grid. The first stage, the force, is in flow.cl.
+// A step in separate kernels: one per stage, each over the whole grid. The kernel of the first stage, the driving
+// force, is in flow.cl.
 
 __kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const stored *f, __global stored *arrived)
 {

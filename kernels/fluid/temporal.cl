@@ -1,14 +1,14 @@
-// Several steps per launch: a work-group also loads all cells that can influence its own cells in that time, one per
-// item, and keeps them in local memory from step to step. Neighbouring work-groups step these cells too: this
-// redundant work saves reading and writing memory at every step.
+// Several steps per launch: a work-group also loads all cells that can influence its own cells during these steps, one
+// per work-item, and keeps them in local memory from step to step. Neighbouring work-groups compute these cells too:
+// this redundant work saves reading and writing global memory in every step.
 
-// Columns and rows around a work-group's own cells. In the first step, populations from farther out are read directly
-// from the grid.
+// Number of additional columns and rows on each side of a work-group's own cells. In the first step, populations from
+// farther out are read directly from the grid.
 #define EDGE ((int)STEPS - 1)
 #define OWN_COLUMNS ((int)WIDTH - 2 * EDGE)
 #define OWN_ROWS ((int)HEIGHT - 2 * EDGE)
 
-// Wraps the coordinate `x` into the grid.
+// Returns the coordinate `x`, wrapped around into the range from 0 to n - 1.
 INLINED uint wrapped(int x, uint n)
 {
     const int rest = x % (int)n;
@@ -43,8 +43,8 @@ INLINED void pull_near(Cell *n, __local const float *near, int east)
     n->f8 = near[8 * WORK_GROUP + WIDTH - 1];
 }
 
-// Takes `steps` steps, at most STEPS, and applies the force to the rows `first`..`end` after each. Writes to `sums` one
-// sum of speeds per work-group for the first step, then those for the second step, and so on.
+// Computes `steps` steps, at most STEPS, and applies the driving force to the rows `first`..`end` after each step.
+// Writes to `sums` one sum of speeds per work-group for the first step, then the sums for the second step, and so on.
 __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first, const uint end,
                                    __global const uchar *solid, __global const stored *f_in, __global stored *f_out,
                                    __global float *sums, const uint from, const uint steps)
@@ -104,7 +104,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
         near[s * WORK_GROUP + lane] = speeds[s];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = lane; k < steps * SHARES; k += WORK_GROUP) {
-        // Each item reads and writes only its own share: every SHARES-th number of a step.
+        // Each work-item reads and writes only its own share: every SHARES-th number of a step.
         __local float *share = near + k / SHARES * WORK_GROUP + k % SHARES;
         for (uint i = SHARES; i + k % SHARES < WORK_GROUP; i += SHARES)
             *share += share[i];

@@ -1,15 +1,16 @@
 // For GPUs: a work-item sums over all other bodies for K bodies at once, so that each body read from the tile serves K
-// pairs. SPLIT items share the tile: each sums its part of the tile for the same K bodies, so that few bodies fill a
-// large device too. The partial sums are added in local memory.
+// pairs. SPLIT work-items share the tile: each sums its part of the tile for the same K bodies, so that even few bodies
+// keep a large device busy. The partial sums are added in local memory.
 #if SPLIT < WORK_GROUP
 #define SHARES SPLIT
 #else
 #define SHARES WORK_GROUP
 #endif
-// Adjacent items with the same part of the tile read the same body at the same time. If SHARES does not divide the
-// work-group, the remaining items only help to load; their sums are ignored.
+// Number of work-items with the same part of the tile. They are adjacent and read the same body at the same time. If
+// SHARES does not divide the work-group, the remaining work-items only help to load; their sums are ignored.
 #define SLOTS (WORK_GROUP / SHARES)
-// The tile is padded with bodies without effect to a whole number of turns of the unrolled loop.
+// Number of bodies that the work-items of all parts read in one iteration of the unrolled loop. The tile is padded with
+// bodies without effect to a multiple of this number.
 #define TURN (SHARES * UNROLL)
 #define TILE ((WORK_GROUP + TURN - 1) / TURN * TURN)
 
@@ -18,8 +19,8 @@ float4 source(uint j, uint n, __global const float4 *x_in)
 {
     float4 body = j < n ? x_in[j] : (float4)(0.0f);
 #ifdef EQUAL_MASS
-    // The common mass is a factor of the whole sum, so a body without mass is put at a distance of FINITE_LIMIT
-    // units, where its force is zero; all others are within FINITE_LIMIT.
+    // The common mass is a factor of the whole sum, so a body without mass is put at a distance of FINITE_LIMIT units,
+    // where its force is zero. Bodies with mass are within FINITE_LIMIT.
     body = body.w == 0.0f ? (float4)(FINITE_LIMIT) : body * UNIT;
 #endif
     return body;
@@ -33,7 +34,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
     const uint lane = get_local_id(0);
     const uint slot = lane % SLOTS;
     const uint share = min(lane / SLOTS, (uint)(SHARES - 1));
-    // Not get_group_id: a slice of the bodies starts at a global offset.
+    // get_group_id would be wrong here: the work-items of a slice start at a global offset.
     const uint first = get_global_id(0) / WORK_GROUP * (SLOTS * K) + slot;
 #ifdef EQUAL_MASS
     const float soft2 = eps2 * UNIT * UNIT;
@@ -69,7 +70,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
     for (uint k = 0; k < K; ++k) {
         float3 sum = (float3)(own[k].ax, own[k].ay, own[k].az);
 #if SHARES > 1
-        // The remaining items write behind the last part.
+        // Work-items without a part write beyond the last part, where nothing is read.
         tile[lane] = (float4)(sum, 0.0f);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < SLOTS)

@@ -1,12 +1,12 @@
 // The force on LANES bodies at once, one per lane, in columns. Used by `vector`, `blocked` and `mutual`.
 
-// Returns m·s(r) from the squared softened distance. As in `fade`, the mass is multiplied before the third power. If
-// it is a factor of the whole sum (m = 1, or EQUAL_MASS), distances are in UNIT.
+// Returns m/r³, where r2 is the squared softened distance. The mass is multiplied before the third power, so that small
+// factors do not vanish. If the mass is applied to the whole sum instead (m = 1, or EQUAL_MASS), distances are in UNIT.
 wide pull(float m, wide r2)
 {
 #if defined(ROOT_INSTRUCTION) && LANES > 1
-    // y ≈ r⁻¹ to 12 bits or more, off by a factor 1 + e; one step of Newton's method, folded into the third power:
-    // m·y³·(5/2 − 3/2·r²·y²) is off by 7.5 e².
+    // y approximates 1/r to 11 to 14 bits, with a relative error e. One step of Newton's method is folded into the
+    // third power: m·y³·(5/2 − 3/2·r²·y²) has a relative error of 7.5 e².
     const wide y = root(r2);
     const wide y2 = y * y;
     return (1.5f * m * y) * (y2 * (5.0f / 3.0f - r2 * y2));
@@ -29,7 +29,7 @@ typedef struct {
     wide ax, ay, az; // sums of accelerations, without G
 } Columns;
 
-// Returns the squared softened distance.
+// Returns, for each lane, the squared softened distance of two bodies whose positions differ by (dx, dy, dz).
 wide softened(wide dx, wide dy, wide dz, float eps2)
 {
 #ifdef SOFTENING_CLAMP

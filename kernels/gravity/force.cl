@@ -1,10 +1,10 @@
-// The force between two bodies, and the end of a step. Shared by every variant: variants differ only in how they run
-// the sum over j.
+// The force between two bodies, and the completion of a step. All variants share this file; they differ only in how
+// they sum the forces.
 
-// Returns m·s(r) of the selected softening, from the squared distance. The mass is multiplied before the third power:
-// s³ alone falls below the smallest float from a distance of 4e12 on, where a large mass still has an effect. Within
-// FINITE_LIMIT, m·s and s² are normal floats, so the result is accurate wherever it is a normal float itself. Where
-// it is not, a free fall takes more than 1e19 units of time.
+// Returns m/r³ with the selected softening, where r2 is the squared distance. With s = 1/r, computes (m·s)·s², because
+// s³ alone falls below the smallest normal float beyond a distance of 4e12, where a large mass still has an effect.
+// Within FINITE_LIMIT, m·s and s² are normal floats, so the result is accurate wherever it is a normal float itself.
+// Where it is not, a free fall takes more than 1e19 units of time.
 float fade(float m, float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
@@ -15,18 +15,18 @@ float fade(float m, float r2, float eps2)
     return (m * s) * (s * s);
 }
 
-// Adds the acceleration of a body at `own` by `other` (x, y, z, m), without G. A body does not accelerate itself: its
-// distance is zero.
+// Returns `sum` plus the acceleration of a body at `own` due to the body `other` (x, y, z, m), without the factor G. A
+// body does not accelerate itself, because its distance from itself is zero.
 float3 attract(float3 sum, float3 own, float4 other, float eps2)
 {
     float3 d = other.xyz - own;
     return sum + d * fade(other.w, dot(d, d), eps2);
 }
 
-// The update of a body by its acceleration a, for all integrators (see Step in modes/gravity/step.rs):
+// Coefficients c = (closing, damp, opening, drift, drift2, loss, flat, G) of the update of a body with the acceleration
+// a, for all integrators (`Step` in src/modes/gravity/step.rs):
 //   v ← (v + closing·a)·damp; v ← v + opening·a; x ← x + drift·v + drift2·a; v ← v·loss
-// with c = (closing, damp, opening, drift, drift2, loss, flat, G). Uses explicit fma, so that dividing the steps into
-// bursts differently does not change a bit of the result.
+// The update uses explicit fma, so that dividing the steps into bursts differently does not change a bit of the result.
 #define COEFFICIENTS float8
 
 float3 gravity(float3 sum, COEFFICIENTS c)
@@ -34,17 +34,18 @@ float3 gravity(float3 sum, COEFFICIENTS c)
     return sum * c.s7;
 }
 
-// Factor that converts distances to a unit of length of 2^20, for sums that leave out the mass. In this unit the third
-// power s³ is a normal float from the least softening, 1e-5, up to the largest distance within FINITE_LIMIT. The
-// conversion is free per pair and, as a power of two, exact.
+// Factor that converts distances to multiples of 2^20 units of length, for sums that leave out the mass. With such
+// distances, 1/r³ is a normal float from the least softening length, 1e-5, up to the largest distance within
+// FINITE_LIMIT. The conversion costs nothing per pair and is exact, because the factor is a power of two.
 #define UNIT 0x1p-20f
-// Converts a sum over distances in UNIT back to units of length.
+// Factor that converts a sum of d/r³ over distances in UNIT back to units of length.
 #define UNIT_SUM (UNIT * UNIT)
 
 #ifdef COMPENSATED
-// Positions and velocities in two floats each: the high part is the rounded number, which other code reads, and the low
-// part is the rounding error. The high parts are in the usual places; in v, the n velocities are followed by the low
-// parts of n positions and then of n velocities. (Kahan 1965, CACM 8, 40; Dekker 1971, Numer. Math. 18, 224.)
+// Positions and velocities take two floats per coordinate: the high part is the rounded number, which other code reads,
+// and the low part is the rounding error. The high parts are in the same places as without COMPENSATED. In v, the n
+// velocities are followed by the low parts of n positions and then of n velocities. (Kahan 1965, CACM 8, 40; Dekker
+// 1971, Numer. Math. 18, 224.)
 
 // Returns a + b and its rounding error (Knuth, The Art of Computer Programming 2, 4.2.2).
 float2 two_sum(float a, float b)
@@ -69,7 +70,8 @@ float2 plus(float2 a, float2 b)
     return two_sum(s.x, s.y + (a.y + b.y));
 }
 
-// Advances one coordinate by a step; s is position and velocity, each with its low part.
+// Advances one coordinate by a step. `s` is (position, its low part, velocity, its low part), and `along` is the
+// acceleration along the coordinate.
 float4 advanced(float4 s, float along, COEFFICIENTS c)
 {
     const float2 a = (float2)(along, 0.0f);
@@ -80,7 +82,7 @@ float4 advanced(float4 s, float along, COEFFICIENTS c)
 }
 #endif
 
-// Moves body i of n with the acceleration a.
+// Advances body i of n, which has the acceleration a, with the coefficients c.
 void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in, __global float4 *x_out,
                  __global float4 *v)
 {
@@ -105,7 +107,7 @@ void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4
     }
 #endif
     // Quarantine: a body that stops being finite keeps its last position, exerts no force (mass 0), and gets a NaN
-    // velocity, which also keeps it in quarantine in every later step. Its group, v.w, stays.
+    // velocity, which also keeps it in quarantine in every later step. Its group, v.w, stays the same.
     const bool finite = all_finite(place) && all_finite(moved);
     x_out[i] = finite ? (float4)(place, x_old.w) : (float4)(x_old.xyz, 0.0f);
     v[i] = (float4)(finite ? moved : (float3)(NAN), v_old.w);
@@ -115,11 +117,11 @@ void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4
 #endif
 }
 
-// Estimates the largest energy error of a body in one step so far, per mass: half the time step, times the change of
-// its acceleration between two evaluations, times its speed. The error is a small share of the orbit's energy if the
-// steps resolve the orbit; it is as large as the energy of an encounter if a step jumps over the encounter. `before`
-// holds the acceleration of the previous evaluation and, in w, the largest error until then. A pass that moves
-// nothing resets the error to 0.
+// Returns an estimate of the largest energy error of a body in any step so far, per unit of mass. The error of a step
+// is half the time step, times the change of the acceleration between two evaluations, times the speed. The error is a
+// small share of the orbit's energy if the steps resolve the orbit; it is as large as the energy of an encounter if a
+// step jumps over the encounter. `before` holds the acceleration of the previous evaluation and, in w, the largest
+// error until then. A pass that moves no body resets the error to 0.
 float missed(float4 before, float3 a, float3 v, COEFFICIENTS c)
 {
     const float h = fabs(c.s0 != 0.0f ? 2.0f * c.s0 : c.s2);
@@ -129,7 +131,8 @@ float missed(float4 before, float3 a, float3 v, COEFFICIENTS c)
     return is_finite(now) ? fmax(before.w, now) : before.w;
 }
 
-// Ends a pass of body i, whose forces add up to `sum`; `before` is the value of a[i] before the pass.
+// Completes a pass for body i: stores its acceleration `sum` and advances it. `before` is the value of a[i] before the
+// pass.
 void end_pass(float3 sum, float4 before, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in,
               __global float4 *x_out, __global float4 *v, __global float4 *a)
 {

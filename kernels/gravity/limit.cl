@@ -1,5 +1,6 @@
-// Measures the peak rate of the pair arithmetic of columns.cl: CHAINS columns of bodies against one other body at a
-// time, all in registers, with the forces on both sides summed. All masses are equal, which is the fastest form.
+// Measures the peak rate of the pair arithmetic of columns.cl. CHAINS columns of bodies interact with one other body at
+// a time, all in registers, and the forces on both bodies of each pair are summed. All masses are equal, which is the
+// fastest case.
 
 #define START(k)                                                                                                       \
     const wide x##k = 0.25f * RAMP + item_share() + k, y##k = 0.5f * x##k + 1.0f, z##k = seed - x##k;                  \

@@ -1,10 +1,11 @@
-// Conserved quantities of gravity.
+// Kernels that measure the conserved quantities of gravity.
 
-// Returns the potentials of 16 pairs divided by -G m_i m_j, consistent with `fade`: the derivative is r·s(r).
+// Returns the potential energies of 16 pairs divided by -G m_i m_j, from their squared distances. The derivative of the
+// result with respect to r is -r times the softened 1/r³ of `fade` in force.cl.
 float16 potential_of(float16 r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
-    // 1/r beyond eps; within eps, where the force grows linearly, the matching parabola.
+    // 1/r at distances r beyond eps. Within eps, the force grows linearly, so the potential is a parabola.
     const float inner = reciprocal_root(eps2);
     return select(inner * (1.5f - 0.5f * r2 / eps2), reciprocal_root(r2), r2 >= eps2);
 #else
@@ -12,8 +13,8 @@ float16 potential_of(float16 r2, float eps2)
 #endif
 }
 
-// Computes phi_i = Σ_{j≠i} m_j · potential_of(r_ij): pairs in single precision, sums over tiles in `real`. Takes 16 bodies
-// j at a time, because compilers for CPUs do not vectorise over work-items.
+// Computes phi_i = Σ_{j≠i} m_j · potential_of(r_ij²). Pairs are computed in single precision, sums over tiles as
+// `real`. Takes 16 bodies j at a time, because compilers for CPUs do not vectorise over work-items.
 __kernel void potential(const uint n, const float eps2, __global const float4 *x, __global real *phi)
 {
     __local float tile_x[REDUCE_GROUP], tile_y[REDUCE_GROUP], tile_z[REDUCE_GROUP], tile_m[REDUCE_GROUP];
@@ -44,8 +45,8 @@ __kernel void potential(const uint n, const float eps2, __global const float4 *x
         phi[i] = sum;
 }
 
-// Writes per work-group the sums of `add_body`, with ½mφ for the potential, and the largest energy error of a body in one
-// step. The steps store that error per mass in a.w (`missed` in force.cl).
+// Writes per work-group the sums of `add_body`, with ½mφ for the potential, and the largest energy error of a body in
+// one step. The kernels that advance the bodies store that error, per unit of mass, in a.w (`missed` in force.cl).
 __kernel void measure(const uint n, __global const float4 *x, __global const float4 *v, __global const float4 *a,
                       __global const real *phi, __global real *rows, __global float2 *maxima)
 {

@@ -1,11 +1,11 @@
-// Newton's third law: each pair is evaluated once, and its force applied to both bodies. This costs little more than
-// one side of the pair.
+// Newton's third law: each pair is evaluated once, and its force is applied to both bodies. This costs little more than
+// the force on one body.
 //
-// The bodies are divided into blocks arranged in a ring; the pairs of two blocks are a tile. On GPUs a work-group
-// takes a tile: its items hold K bodies each and visit the other bodies in turn, never two items the same body at once. On
-// CPUs each item takes a tile alone and holds K vectors. The force of one block on another goes to a slot; each block
-// has two slots per distance around the ring. So tiles whose distances differ by less than `depth` may run at the
-// same time. `advance` sums the slots.
+// The bodies are divided into blocks arranged in a ring; the pairs of two blocks form a tile. On GPUs a work-group
+// computes a tile: its work-items hold K bodies each and visit the other bodies in turn, and no two work-items visit
+// the same body at once. On CPUs one work-item computes a tile and holds K vectors of bodies. The force of one block on
+// another is stored in a slot; each block has two slots per distance around the ring. So tiles whose distances differ
+// by less than `depth` may run at the same time. The kernel `advance` sums the slots.
 #if LANES > 1
 #define TEAMS WORK_GROUP
 #define TEAM 1
@@ -17,7 +17,7 @@
 #define TEAM_ID 0
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-// Number of bodies that the items of one tile hold at once.
+// Number of bodies that the work-items of one tile hold at once.
 #define OWN (TEAM * LANES * K)
 // Number of other bodies that local memory holds at once.
 #define TILE ((128 + TEAM - 1) / TEAM * TEAM)
@@ -40,9 +40,9 @@ typedef struct {
     wide x, y, z;
 } Pulls;
 
-// Adds both sides of the pairs of own bodies of masses `m` with another body. One third power serves both sides, so
-// it has no mass factor: distances are in UNIT, and masses in a unit that the host chooses so that products stay
-// finite.
+// Adds the forces between LANES own bodies of masses `m` and another body, both to the sums of the own bodies and to
+// `caused`, the force on the other body. Both forces use the same 1/r³, which therefore contains no mass: distances are
+// in UNIT, and masses in a unit that the host chooses so that products stay finite.
 void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
 {
     const wide dx = other.x - own->x;
@@ -74,7 +74,8 @@ __kernel void spread(const uint n, const uint length, const float per_mass, __gl
     places[3 * length + i] = body.w * per_mass;
 }
 
-// Tiles are numbered along the rings, one distance after another; those below `end` are evaluated.
+// Evaluates the tiles with numbers below `end`. Tiles are numbered by the distance of their blocks around the ring, and
+// for equal distances by their first block.
 __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const uint depth,
                                        const uint end, const float eps2, __global const float *places,
                                        __global float *slots)
@@ -84,7 +85,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
     const uint lane = get_local_id(0) % TEAM;
     const uint tile = get_global_id(0) / TEAM;
 #if TEAM == 1
-    // Work-groups may reach beyond `end`.
+    // The last work-group may contain work-items without a tile.
     if (tile >= end)
         return;
 #endif
@@ -102,7 +103,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
             others[TEAM_ID][j] = (float4)(there[j], there[length + j], there[2 * length + j], there[3 * length + j]);
             pulls[TEAM_ID][j] = none;
         }
-        // An item starts with the bodies that it loaded itself.
+        // Needs no barrier before the first pairs, since each work-item starts with the bodies that it loaded itself.
         for (uint i = row * side + lane * LANES; i < (row + 1) * side; i += OWN) {
             Columns own[K];
             wide mass[K];
@@ -144,7 +145,8 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
             __global float *felt = slot + 3 * length + column * side + start + j;
             const Pulls all = pulls[TEAM_ID][j];
             float3 sum = (float3)(total(all.x), total(all.y), total(all.z));
-            // The tile of a block with itself already covers both sides of each pair.
+            // The tile of a block with itself contains each pair twice, so the forces on the own bodies are already
+            // complete.
             if (distance == 0)
                 sum = 0.0f;
             if (distance >= depth)

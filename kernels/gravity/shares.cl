@@ -1,7 +1,7 @@
-// Kernels of `mutual` for several devices that share its tiles: each device sums the forces of its own tiles, and the
-// device that moves a body sums the results of all devices.
+// Kernels of the variant `mutual` for several devices. Each device computes some tiles and sums their forces on each
+// body; then the device that moves a body adds up the sums of all devices.
 
-// Clears the slots that no tile of this device writes.
+// Clears the slots of the forces, because the tiles of one device do not write all of them.
 __kernel void clear(const uint n, __global float2 *slots)
 {
     const uint i = get_global_id(0);
@@ -23,7 +23,7 @@ __kernel void collect(const uint n, const uint length, const uint depth, __globa
     vstore3(sum, i, parts);
 }
 
-// Ends the step of `count` of the n bodies, from body `first` on.
+// Completes the step of `count` of the n bodies, beginning with body `first`.
 __kernel void finish(const uint n, const uint first, const uint count, const uint devices, const uint stride, const COEFFICIENTS c,
                      __global const float *parts, __global const float *others, __global const float4 *x_in,
                      __global float4 *x_out, __global float4 *v, __global float4 *a)

@@ -1,38 +1,40 @@
-// Walks the tree on a CPU for groups of neighbouring bodies, and sums the forces. GPUs run tree/gpu/walk.cl.
+// Walks the tree on a CPU for groups of neighbouring bodies, and sums the forces. For GPUs, see tree/gpu/walk.cl.
 //
-// A task takes SETS groups of GROUP bodies. It walks from the root for all of them together: cells that are far from all
-// go into one expansion, and cells that are larger than the set are opened. Each group tests the remaining cells
-// on its own, and opens some. An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's
-// centre; cells that are not accepted are opened, down to their bodies.
+// A task processes a set of SETS groups of GROUP bodies. It first walks from the root for the whole set: cells that are
+// far from the set act on one expansion, and cells that are larger than the set are opened. Each group then tests the
+// remaining cells on its own. An accepted cell acts on each body of the group or, if it is far, on an expansion around
+// the group's centre. Cells that are not accepted are opened, down to their bodies.
 //
 // A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
-// quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration in the
-// group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by body. A far
-// cell is at least FAR_RADII group radii away, and the estimated error of its expansion is at most `far_share` times the
-// error allowed for an accepted cell. FAR_SOFTENING is the weight of the part due to softening. The host defines these
-// constants.
+// quadrupole leaves out, plus an estimate of the rounding error, is at most `opening` times the smallest acceleration
+// in the group (without G), and r/d is below LARGEST_ANGLE. Accepted leaves of at most FEW_BODIES bodies act body by
+// body. A far cell is at least FAR_RADII group radii away, and the estimated error of its expansion is at most
+// `far_share` times the error allowed for an accepted cell. FAR_SOFTENING is the weight of the part due to softening.
+// The host defines these constants.
 //
-// The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
-// r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
-// do not depend on ORDER.
+// The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells
+// by r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for
+// cells do not depend on ORDER.
 
 #define VECTORS (GROUP / 16)
 #define SETS (SET / GROUP)
-// Room of the lists: cells of an expansion, cells that a set hands to its groups, and leaves.
+// Capacities of the lists: cells that act on an expansion, cells that a set hands to its groups, and leaves that act
+// body by body.
 #define FAR_ROOM 256
 #define HANDED_ROOM 4096
 #define NEAR_ROOM 1024
-// A queue of this length is emptied from its end, so that it grows by 14 cells for each level at most.
+// A queue longer than this is emptied from its end, so that it grows by at most 14 cells per level of the tree.
 #define QUEUE_LENGTH 1024
 #define QUEUE_ROOM (QUEUE_LENGTH + 14 * 288)
 
-// Cells to be opened.
+// Queue of the links of cells to be opened.
 typedef struct {
     uint head, tail;
     uint links[QUEUE_ROOM];
 } Queue;
 
-// Columns of a cell that a walk tests, and those that it keeps for its groups: expansions need the moments too.
+// Number of columns of a cell that a walk tests, and number that a set keeps for its groups. With expansions, it keeps
+// the moments too.
 #define TESTED_COLUMNS (CELL_RADIUS + 1)
 #if EXPANSIONS
 #define KEPT_COLUMNS CELL_COLUMNS
@@ -40,7 +42,7 @@ typedef struct {
 #define KEPT_COLUMNS TESTED_COLUMNS
 #endif
 
-// Columns of cells (CELL_COLUMNS).
+// List of far cells, with one column for each of the CELL_COLUMNS values that describe a cell.
 typedef struct {
     uint count;
     float columns[CELL_COLUMNS * FAR_ROOM];
@@ -52,24 +54,27 @@ typedef struct {
     uint links[HANDED_ROOM], ids[HANDED_ROOM];
 } HandedCells;
 
-// Bodies that share a walk: the centre of their box, half its size, their largest distance from the centre, the largest
-// error that a cell may make (divided by M/d² if cells are accepted by their angle alone), and the largest
-// allowed ratio of a cell's radius to its distance.
+// Bounds of the bodies that share a walk: the centre of their box, half its size, their largest distance from the
+// centre, the largest allowed error of a cell (divided by M/d² if cells are accepted by their angle alone), and the
+// largest allowed ratio of a cell's radius to its distance.
 typedef struct {
     float x, y, z, wx, wy, wz, radius, limit, angle;
 } Target;
 
-// The field of far cells around a centre: derivatives of the potential of the orders 1 to 4, in units of the group's
-// radius, and the potential. Derivatives that follow from the others, since the trace is zero, are left out:
-// x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
-// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are neglected.
+// Number of terms of an expansion, the field of far cells around the centre of a group: derivatives of the potential of
+// the orders 1 to 4, in units of the group's radius, and the potential. Derivatives that follow from the others, since
+// the trace is zero, are left out:
+//   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
+// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are
+// neglected.
 #ifdef POTENTIAL
 #define TERMS 26
 #else
 #define TERMS 25
 #endif
 
-// VECTORS vectors of bodies with their sums: accelerations, or potentials divided by -G and their mass.
+// A group of bodies as VECTORS vectors, with their sums: accelerations, or potentials divided by -G. `first` is the
+// position of the first body in the sorted order.
 typedef struct {
     Columns columns[VECTORS];
     float16 potential[VECTORS];
@@ -89,7 +94,7 @@ void push(Queue *queue, uint16 links, uint bits)
     queue->tail += popcount(bits);
 }
 
-// Takes up to two cells; the second is 0 if there is one only.
+// Removes up to two cells from a queue and returns their links. The second link is 0 if the queue has only one cell.
 uint2 take(Queue *queue)
 {
     const uint left = queue->tail - queue->head;
@@ -102,7 +107,8 @@ uint2 take(Queue *queue)
     return links;
 }
 
-// The children of two cells.
+// The children of two cells: the first child of each, which of the 16 lanes hold a child, and the children's links and
+// ids.
 typedef struct {
     uint a, b;
     int16 valid;
@@ -120,7 +126,7 @@ Family children_of(uint2 cells, __global const uint *links)
     return f;
 }
 
-// Loads columns of the cells of a family.
+// Loads the columns from `first` to `end` of the cells of a family.
 void load_family(Family f, __global const float *cells, uint stride, uint first, uint end, float16 *values)
 {
 #pragma unroll
@@ -128,7 +134,7 @@ void load_family(Family f, __global const float *cells, uint stride, uint first,
         values[k] = (float16)(vload8(0, cells + k * stride + f.a), vload8(0, cells + k * stride + f.b));
 }
 
-// Loads columns of the 16 cells of a set from number `at` on.
+// Loads the columns from `first` to `end` of 16 cells that a set has handed to its groups, from number `at` on.
 void load_handed(const HandedCells *handed, uint at, uint first, uint end, float16 *values)
 {
 #pragma unroll
@@ -151,7 +157,7 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
     const float16 near = root(gap2), size = radius * near;
     Verdict v;
 #if ACCELERATION_CRITERION
-    // The rounding of the centre of mass is an error too, and one that does not average out.
+    // Includes the rounding error of the centre of mass, which does not average out.
     const float16 rounding = ROUNDING * fmax(fabs(x), fmax(fabs(y), fabs(z))) * near;
     v.accepted = (size < t->angle) & (mass * near * near * fma(size * size, size, rounding) <= t->limit);
 #else
@@ -176,7 +182,8 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
     return v;
 }
 
-// Adds up to 16 cells to the columns of a list that has `room` for each column.
+// Appends those of 16 cells whose bits are set to a list of `count` cells. Each column of the list has room for `room`
+// cells.
 void append_cells(float *columns, uint room, uint count, const float16 *values, uint bits)
 {
 #pragma unroll
@@ -185,12 +192,13 @@ void append_cells(float *columns, uint room, uint count, const float16 *values, 
 }
 
 #if EXPANSIONS
-// Adds the first `count` cells of a list to an expansion. If they do not fill the last vector, overwrites the list beyond them.
+// Adds the field of the first `count` cells of a list to an expansion. If they do not fill the last vector, overwrites
+// the list beyond them.
 void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *terms)
 {
     if (count % 16 != 0) {
-        // The last vector is filled up with copies of the first cell, with mass 0. Whatever the memory held before might
-        // give NaN even with mass 0.
+        // Fills up the last vector with copies of the first cell, with mass 0. Undefined memory might give NaN even
+        // with mass 0.
         for (uint k = 0; k < CELL_COLUMNS; ++k)
             vstore16((float16)(k == CELL_MASS ? 0.0f : far->columns[k * FAR_ROOM]), 0, far->columns + k * FAR_ROOM + count);
     }
@@ -203,7 +211,7 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         const float16 dx = t->x - COLUMN(CELL_X), dy = t->y - COLUMN(CELL_Y), dz = t->z - COLUMN(CELL_Z);
         const float16 v = inverse_root(fma(dx, dx, fma(dy, dy, fma(dz, dz, FAR_EPS2(eps2)))));
 #if ORDER >= 2
-        // The direction, and the quadrupole over r² with its product with the direction.
+        // The direction to the centre, the quadrupole divided by r², and the product of the two.
         const float16 x = dx * v, y = dy * v, z = dz * v, size = COLUMN(CELL_RADIUS) * v, size2 = size * size;
         const float16 xx = COLUMN(CELL_XX) * size2, xy = COLUMN(CELL_XY) * size2, xz = COLUMN(CELL_XZ) * size2;
         const float16 yy = COLUMN(CELL_YY) * size2, yz = COLUMN(CELL_YZ) * size2;
@@ -268,7 +276,8 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         terms[k] = s[k];
 }
 
-// Adds the whole vectors of a list to the expansion if the list could not take 16 more cells.
+// Makes room in a list of cells that is nearly full: adds the field of its full vectors to the expansion and removes
+// them.
 void make_room(FarCells *far, const Target *t, float eps2, float16 *terms)
 {
     if (far->count <= FAR_ROOM - 32)
@@ -280,7 +289,8 @@ void make_room(FarCells *far, const Target *t, float eps2, float16 *terms)
     far->count -= whole;
 }
 
-// Adds the field of an expansion to vector k of a group: around the target's centre, with the sums of its terms.
+// Adds the field of an expansion to the sums of vector k of a group. `s` holds the terms of the expansion around the
+// target's centre.
 void evaluate(const Target *t, const float *s, Group *group, uint k)
 {
     Columns *c = &group->columns[k];
@@ -313,7 +323,7 @@ void evaluate(const Target *t, const float *s, Group *group, uint k)
 
 #endif
 
-// Adds the accelerations of cells to each body of a group.
+// Adds the accelerations due to the cells of a list to the sums of each body of a group.
 void attract_to_cells(Group *group, __global const float *cells, uint stride, const uint *list, uint count, float eps2)
 {
     for (uint i = 0; i < count; ++i) {
@@ -344,7 +354,7 @@ void attract_to_cells(Group *group, __global const float *cells, uint stride, co
             const float16 ux = fma((float16)(xx), x, fma((float16)(xy), y, xz * z));
             const float16 uy = fma((float16)(xy), x, fma((float16)(yy), y, yz * z));
             const float16 uz = fma((float16)(xz), x, fma((float16)(yz), y, zz * z));
-            // The softened potential is not harmonic: the trace of the second moments counts.
+            // The softened potential is not harmonic, so the trace of the second moments contributes.
             const float16 w = fma(ux, x, fma(uy, y, fma(uz, z, -trace * v2)));
             const float16 size2 = radius * radius * v2;
 #ifdef POTENTIAL
@@ -374,7 +384,8 @@ float16 potential_of(float16 r2, float eps2)
 }
 #endif
 
-// Adds the accelerations of the bodies of leaves to each body of a group. Returns the number of bodies.
+// Adds the accelerations due to the bodies of some leaves to the sums of each body of a group. Returns the number of
+// bodies in the leaves.
 uint attract_to_leaves(Group *group, __global const float *bodies, uint stride, const uint *list, uint count, float eps2)
 {
     uint all = 0;
@@ -400,8 +411,8 @@ uint attract_to_leaves(Group *group, __global const float *bodies, uint stride, 
     return all;
 }
 
-// Returns the bodies from `begin` to `end` as a target. A negative `opening` is for bodies whose accelerations are not
-// known: cells are then accepted by their angle alone.
+// Returns the bounds of the bodies from `begin` to `end`, which share a walk. A negative `opening` is for bodies whose
+// accelerations are not known: cells are then accepted by their angle alone.
 Target target_of(uint begin, uint end, __global const float *bodies, uint stride, float opening)
 {
     float16 low[3], high[3], least = INFINITY;
@@ -436,10 +447,11 @@ Target target_of(uint begin, uint end, __global const float *bodies, uint stride
     return t;
 }
 
-// Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids; or with POTENTIAL, the potentials
-// divided by -G and the body's mass. The fourth number of a sum is the number of bodies and cells that act on the body.
-// Only groups that begin at the positions from `from` to `to` of the sorted order are walked for. `work` counts pairs of
-// bodies, cells on bodies, cells on expansions, and tests of cells.
+// Computes the accelerations (without the factor G) of the bodies in SETS groups, and writes them in the order of the
+// bodies' ids; with POTENTIAL, computes the potentials divided by -G instead. The fourth number of a result is the
+// number of bodies and cells that act on the body. Walks only for sets that begin at the positions from `from` to `to`
+// of the sorted order. `work` counts pairs of bodies, pairs of a cell and a body, cells that act on expansions, and
+// tests of cells.
 TASK void walk(const uint n, const uint from, const uint to, const uint stride, const uint cell_stride,
                const float opening, const float far_share, const float eps2, __global const float *bodies,
                __global const uint *ids, __global const float *cells, __global const uint *links, RESULTS,
@@ -465,7 +477,7 @@ TASK void walk(const uint n, const uint from, const uint to, const uint stride, 
     queue.head = 0;
     queue.tail = 1;
     queue.links[0] = links[0];
-    // The root is a family of its own.
+    // The walk begins by opening the root without a test.
 #if EXPANSIONS
     far.count = handed.count = 0;
     for (uint k = 0; k < TERMS; ++k)
@@ -485,7 +497,8 @@ TASK void walk(const uint n, const uint from, const uint to, const uint stride, 
 #if EXPANSIONS && ACCELERATION_CRITERION
         const int16 open = f.valid & ~v.far & inner & (values[CELL_RADIUS] > open_from);
 #else
-        // Each group accepts what the set accepts, so that only few cells are handed to the groups.
+        // Does not open cells that the set accepts: each group accepts them too, so that only few cells are handed to
+        // the groups.
         const int16 open = f.valid & ~v.accepted & inner & (values[CELL_RADIUS] > open_from);
 #endif
         const uint far_bits = bits_of(distant), open_bits = bits_of(open), kept = bits_of(f.valid & ~distant & ~open);
@@ -514,7 +527,7 @@ TASK void walk(const uint n, const uint from, const uint to, const uint stride, 
     for (uint k = 0; k < TERMS; ++k)
         set_sums[k] = sum_of(terms[k]);
 #endif
-    // Cells that the set had no room for; each group opens them.
+    // Range of the queue with cells that found no room in the list of the set. Each group opens them.
     const uint rest_head = queue.head, rest_tail = leaf_root ? queue.head : queue.tail;
     const uint far_of_set = done.z;
 
@@ -547,7 +560,8 @@ TASK void walk(const uint n, const uint from, const uint to, const uint stride, 
         if (leaf_root)
             near[near_count++] = links[0];
         for (;;) {
-            // The cells that the set left come first, then those that the group opened, unless the queue becomes long.
+            // The cells that the set handed over come first, then the children of cells that the group opened, unless
+            // the queue becomes long.
             const bool from_set = at < handed.count && own.tail - own.head <= QUEUE_LENGTH;
             Family f;
             if (from_set) {

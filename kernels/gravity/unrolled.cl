@@ -1,5 +1,5 @@
-// The tiled variant with eight interactions per turn of the inner loop: fewer jumps and counters, and eight
-// independent loads for the compiler to overlap.
+// Like the variant `tiled`, but each iteration of the inner loop computes eight interactions: fewer jumps and counters,
+// and eight independent loads for the compiler to overlap.
 #define PULL(k) sum = attract(sum, own.xyz, tile[k], eps2)
 
 __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFICIENTS c,

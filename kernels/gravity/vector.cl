@@ -1,7 +1,8 @@
-// For CPUs: a work-item steps VECTORS vectors of LANES bodies, and broadcasts each other body to all lanes in turn.
-// Explicit vectors serve compilers that do not vectorise over work-items.
+// For CPUs: each work-item advances VECTORS vectors of LANES bodies. It reads the other bodies one after another and
+// broadcasts each to all lanes. The vectors are explicit because some compilers do not vectorise over work-items.
 //
-// The sum runs over CHUNK other bodies at a time, so that small forces are not lost in a large sum.
+// Number of other bodies whose forces are summed before their sum is added to the total, so that small forces are not
+// lost in a large sum.
 #define CHUNK 1024
 
 typedef union {
@@ -13,7 +14,7 @@ Columns gather(uint first, uint n, __global const float4 *x_in)
 {
     Lanes x, y, z;
     for (uint k = 0; k < LANES; ++k) {
-        // Lanes beyond the end repeat the last body.
+        // Lanes beyond the last body load a copy of it.
         const float4 body = x_in[min(first + k, n - 1)];
         x.one[k] = body.x;
         y.one[k] = body.y;

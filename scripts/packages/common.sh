@@ -30,7 +30,7 @@ rust_flags() {
 refuse_paths() {
     find_folders
     ! grep --text --only-matching --fixed-strings -e "$sysroot/" -e "$cargo_home/" -e "$HOME/" -e "$PWD/" "$1" | sort | uniq -c ||
-        fail "$1 names the folders above, which are of this machine"
+        fail "$1 contains the paths above, which exist only on this machine"
 }
 
 # licences TARGET: writes the licences of the crates in the program: each distinct text once, under the names of the crates that have it.

@@ -9,7 +9,7 @@ program=target/$TARGET/release/gravitile
 
 # Builds the program for any x86-64 CPU and for GLIBC: Zig brings the symbols of every glibc.
 build() {
-    [[ $(uname -sm) == "Linux x86_64" ]] || fail "packages for Linux are built on x86-64 Linux only"
+    [[ $(uname -sm) == "Linux x86_64" ]] || fail "packages for Linux can be built only on x86-64 Linux"
     scripts/setup --packages
     local tools=target/tools/zig link=target/tools/link
     [[ -x $tools/bin/pip ]] || python3 -m venv --clear "$tools"
@@ -21,7 +21,7 @@ build() {
     # sed reads to the end: ldconfig would fail if the pipe closed before.
     loader=$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | sed -n '/libOpenCL\.so\.1 .*x86-64/s/.* => //p')
     loader=${loader%%$'\n'*}
-    [[ -e $loader ]] || fail "there is no OpenCL loader (libOpenCL.so.1); run scripts/setup"
+    [[ -e $loader ]] || fail "the OpenCL loader (libOpenCL.so.1) is missing; run scripts/setup"
     ln -sf "$loader" "$link/libOpenCL.so"
     rust_flags -C target-cpu=x86-64
     PATH="$PWD/$tools/bin:$PATH" cargo-zigbuild rustc --release --locked --bin gravitile --target "$TARGET.$GLIBC" -- \

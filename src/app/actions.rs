@@ -51,7 +51,7 @@ impl Viewer {
                 Action::CopyCommandLine => self.copy_command_line(),
                 Action::PasteSettings => self.paste_settings(),
                 Action::TakeSettings(text) => {
-                    self.take_settings(&text, "Could not set up the step of the lesson");
+                    self.take_settings(&text, "Could not set up this step of the lesson");
                 }
                 Action::DeleteBody => {
                     if let Some(selected) = self.sim.shown.selected {
@@ -198,7 +198,7 @@ impl Viewer {
     /// Opens a scene, a snapshot, a picture with an embedded scene or snapshot, or a list of bodies.
     fn open(&mut self, path: PathBuf) {
         if !path.exists() && self.ui.files.forget(&path) {
-            let text = "does not exist any more. It was removed from the recent files.";
+            let text = "no longer exists. It was removed from the list of recent files.";
             let text = format!("{} {text}", path.display());
             return self.ui.alerts.error("Could not open the file", text, None);
         }
@@ -263,7 +263,7 @@ impl Viewer {
     fn paste_settings(&mut self) {
         let text = self.screen.window.clipboard_text().unwrap_or_default();
         if self.take_settings(&text, "Could not paste the settings") {
-            self.ui.alerts.say("Applied the settings in the clipboard");
+            self.ui.alerts.say("Applied the settings from the clipboard");
         }
     }
 
@@ -379,14 +379,15 @@ impl Viewer {
         }
     }
 
-    /// Writes an edited kernel to the watched folder, from where it is read like a change by another program.
+    /// Writes an edited kernel to the watched folder. The watcher then loads the kernel as if another program had
+    /// changed it.
     fn save_kernel(&mut self, file: &'static str, text: String) {
         let Some(kernels) = &mut self.kernels else { return };
         let last = kernels.saved.get(file).map(String::as_str);
         match kernel_lab::save(&kernels.watch.folder, file, &text, last) {
             Ok((path, kept)) => {
                 kernels.saved.insert(file, text);
-                let kept = kept.map(|old| format!(". Its text before is now in {}", old.display()));
+                let kept = kept.map(|old| format!(". The previous version is now in {}", old.display()));
                 self.ui.alerts.say(format!("Saved {}{}", path.display(), kept.unwrap_or_default()));
             }
             Err(error) => self.ui.alerts.failed("Could not save the kernel", &error),
@@ -413,7 +414,7 @@ impl Viewer {
     /// Returns whether an error has stopped the simulation. If so, shows an error dialog with this `title`.
     pub(super) fn has_stopped(&mut self, title: &str) -> bool {
         if self.sim.failure.is_some() {
-            let text = "The simulation stopped, so there is nothing new to save.";
+            let text = "The simulation has stopped. Start gravitile again to continue.";
             self.ui.alerts.error(title, text, None);
         }
         self.sim.failure.is_some()

@@ -9,9 +9,10 @@ use crate::scene::Scene;
 pub(super) struct Appearance {
     /// The scene whose appearance settings apply.
     scene: Arc<Scene>,
-    /// The user's settings: saved ones, those on the command line, and changes in the window.
+    /// The user's appearance settings: saved ones, those on the command line, and changes in the window.
     pub own: Partial<Look>,
-    /// The settings at the last call to [`Appearance::note`]. Where the current settings differ, the user changed them.
+    /// Appearance settings at the last call to [`Appearance::note`]. Where the current settings differ, the user
+    /// changed them.
     noted: Look,
 }
 

@@ -175,7 +175,7 @@ mod tests {
                 .filter(|it| matches!(it, Command::SaveSnapshot(_)))
                 .count()
         };
-        // No save succeeds yet, for example because the disk is full: the same moment is saved again.
+        // No save has succeeded yet, for example because the disk is full, so the same moment is saved again.
         assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 7)], [1, 1]);
         autosave.saved = Some((1, 6, 0));
         assert_eq!(tick(&mut autosave, 7), 1, "an older moment was written");

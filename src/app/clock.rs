@@ -64,7 +64,8 @@ impl FrameClock {
 
     /// Records the working time of a frame. Returns the new minimum time between frames if it has changed noticeably.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
-        // Two frames in a row must be slow, because a single slow frame may be a hitch, for example while a window opens.
+        // Two frames in a row must be slow, because a single slow frame may be a hitch, for example while a window
+        // opens.
         let work = work.as_secs_f64();
         let usual = work.min(std::mem::replace(&mut self.last_work, work));
         self.work += usual / (usual + MEMORY) * (usual - self.work);

@@ -139,7 +139,7 @@ pub(super) fn set_all(values: &[(String, String)], config: &mut Config, look: &m
         };
         match params::set(&mut next, key, text) {
             Err(SetError::UnknownKey { key, known: of_picture }) => {
-                let known = format!("{known}; those of the picture are {of_picture}");
+                let known = format!("{known}; the settings of the picture are {of_picture}");
                 return Err(SetError::UnknownKey { key, known }.into());
             }
             of_picture => of_picture?,

@@ -21,10 +21,9 @@ impl Viewer {
             return;
         }
         if self.exports.film.is_some() || self.ui.measurement.running.is_some() || self.reader.is_some() {
-            return self
-                .ui
-                .alerts
-                .say("Not possible now. Wait until the film, the measurement or the file is complete.");
+            return self.ui.alerts.say(
+                "Cannot compare yet. Wait until the film or measurement is finished, or the file is open.",
+            );
         }
         self.go_live(true);
         self.cancel_gesture();
@@ -64,7 +63,7 @@ impl Viewer {
     pub(super) fn keep(&mut self, half: Half) {
         let is_other = self.comparison.as_ref().is_some_and(|comparison| comparison.active != half);
         if is_other && self.comparison.as_ref().is_some_and(|comparison| !comparison.has_started()) {
-            return self.ui.alerts.say("This simulation is still starting");
+            return self.ui.alerts.say("This simulation is still starting. Try again in a moment.");
         }
         if is_other {
             self.edit_other();
@@ -103,7 +102,7 @@ impl Viewer {
     fn end_parted(&mut self) {
         let Some(active) = self.comparison.as_ref().map(|comparison| comparison.active) else { return };
         self.keep(active);
-        self.ui.alerts.say("The comparison has ended, because a simulation could not begin the new run");
+        self.ui.alerts.say("The comparison has ended, because one of the simulations could not restart with the new settings");
     }
 
     /// Sends a command to the simulation, or to both simulations if two are compared.

@@ -14,7 +14,7 @@ use winit::window::WindowAttributes;
 /// chooses Wayland whenever WAYLAND_DISPLAY is set, and does not fall back to X11.
 pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
     if takes_x11(|name| env::var_os(name).filter(|value| !value.is_empty())) {
-        tracing::info!("no Wayland compositor answers at WAYLAND_DISPLAY; the window opens on X11");
+        tracing::info!("no Wayland compositor responds at WAYLAND_DISPLAY; opening the window with X11");
         builder.with_x11();
     }
 }
@@ -22,7 +22,7 @@ pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
 /// Names the window after the desktop entry `gravitile.desktop`, so that desktops show the icon of the entry.
 pub(super) fn name(attributes: WindowAttributes) -> WindowAttributes {
     let name = env!("CARGO_PKG_NAME");
-    // `winit` keeps one name for X11 and Wayland.
+    // In `winit`, one name serves for both X11 and Wayland.
     WindowAttributesExtWayland::with_name(attributes, name, name)
 }
 

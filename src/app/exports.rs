@@ -76,7 +76,7 @@ pub(super) struct FilmInProgress {
     waiting: Option<Shot>,
     /// Sends pictures to the thread that writes the film. Sending `None` finishes the film.
     writer: Sender<Option<Shot>>,
-    /// Whether the simulation was running before the film started.
+    /// Whether the simulation was running before the film started; if so, it resumes after the film.
     pub was_running: bool,
 }
 
@@ -138,7 +138,7 @@ impl Exports {
         let (number, written) = (self.films, self.written.0.clone());
         self.spawn(move || {
             let outcome = write(film, &pictures, &wake);
-            // Until here, the name is reserved for this film.
+            // The name stays reserved for this film until the file is complete.
             drop(name);
             if let Some(outcome) = outcome {
                 let outcome = outcome.map(|files| (files, None));

@@ -80,7 +80,7 @@ impl Gui {
         let mut response = self.state.on_window_event(window, event);
         match event {
             WindowEvent::CursorMoved { position, .. } => self.pointer = *position,
-            // egui only knows where the pointer was in the last frame.
+            // egui knows only where the pointer was in the last frame, so this tests the current position.
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } | WindowEvent::MouseWheel { .. } => {
                 response.consumed = self.context().is_using_pointer() || self.is_over_panel();
             }

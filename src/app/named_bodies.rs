@@ -17,23 +17,23 @@ const CONSIDERED: usize = 4096;
 /// Maximum number of bodies in the list of the heaviest bodies.
 const LISTED: usize = 8;
 
-/// The named bodies, the heaviest bodies, and the orbits. All of them are computed only when the bodies change.
+/// The named bodies, the heaviest bodies, and the orbits to show. They are computed only when the bodies change.
 #[derive(Debug, Default)]
 pub(crate) struct NamedBodies {
     /// Mode, generation and number of changes for which the other fields were computed.
     moment: Option<(&'static str, u64, u64)>,
-    /// Indices of the named bodies, the heaviest first.
+    /// Indices of the bodies that have names, the heaviest first.
     order: Vec<usize>,
     /// Initial orbits of the heaviest named bodies.
     orbits: Vec<Orbit>,
-    /// Index and mass of each listed body; see [`heaviest`].
+    /// Index and mass of each body in the list of the heaviest bodies; see the function [`heaviest`].
     heaviest: Vec<(usize, f32)>,
 }
 
-/// Initial orbit of a body.
+/// Initial orbit of a body around another one, which is at the focus of the ellipse.
 #[derive(Debug)]
 struct Orbit {
-    /// Index of the body at the focus, with which the orbit moves.
+    /// Index of the body at the focus of the ellipse. The orbit moves with this body.
     focus: usize,
     /// Points along the orbit, relative to the body at the focus.
     line: Vec<Vec3>,
@@ -42,8 +42,8 @@ struct Orbit {
 }
 
 impl NamedBodies {
-    /// Returns the captions (names, orbits and date) for a picture of `points` with this aspect ratio. The look selects
-    /// which captions are shown.
+    /// Returns the captions (names, orbits and date) for a picture of `points`. `view` holds the camera and the aspect
+    /// ratio of the picture; the settings in `look` select which captions are shown.
     pub(crate) fn captions(
         &mut self,
         look: &Look,
@@ -69,8 +69,8 @@ impl NamedBodies {
         &self.heaviest
     }
 
-    /// Returns the heaviest named bodies in a picture with this `aspect`, and their positions in picture heights from its
-    /// centre. If the selected body has a name, it comes first.
+    /// Returns the heaviest named bodies in a picture with this `aspect`, and their positions in picture heights from
+    /// its centre. If the selected body has a name, it comes first.
     fn in_view(
         &self,
         (camera, aspect): (&Camera, f32),
@@ -91,7 +91,7 @@ impl NamedBodies {
         selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
     }
 
-    /// Returns the orbits as lines on the screen, each with its colour.
+    /// Returns the orbits as lines on the screen, in picture heights from its centre, each with its colour.
     fn orbits(&self, camera: &Camera, points: &Points) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
         let mut lines = Vec::new();
         for Orbit { focus, line, colour } in &self.orbits {
@@ -129,7 +129,8 @@ fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
 /// Returns the index and the mass of the [`LISTED`] heaviest bodies, the heaviest first. Leaves out bodies that are no
 /// heavier than a body that is not listed: if all bodies have the same mass, the list is empty.
 fn heaviest(points: &Points) -> Vec<(usize, f32)> {
-    // Only glowing bodies carry their masses; balls carry their radii. A part of the bodies may lack the heaviest.
+    // Only glowing bodies carry their masses; balls carry their radii. If bodies were skipped, the heaviest may be
+    // missing.
     if points.shape != Shape::Glow || points.skipped > 0 {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! Handles the notices (messages) from the simulation.
+//! Handles the notices (messages) that the simulation's thread sends to the window.
 
 use super::viewer::Viewer;
 use crate::base::{Error, Result, format};
@@ -94,7 +94,8 @@ impl Viewer {
                     }
                 }
                 Notice::Rejected { error, wanted, current } => {
-                    // If the user has changed the config since, the new config is already on its way to the worker.
+                    // If the user has changed the config again since then, the new config is already on its way to the
+                    // worker.
                     if self.sim.config == *wanted {
                         self.ui.modes.rejected(&wanted, &current);
                         self.sim.config = *current;
@@ -123,7 +124,7 @@ impl Viewer {
         });
         let is_shown = self.ui.lens.source.editor.finish_build(failure.as_deref());
         match outcome {
-            // The editor shows the error at its line.
+            // The kernel editor already shows the error at its line.
             Err(_) if is_shown && self.ui.lens.is_open => {}
             Ok(ReplacedKernels { running, waiting }) => {
                 let [runs, waits] = [("Running now: ", running), ("Compiled on first use: ", waiting)]

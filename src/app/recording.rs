@@ -1,4 +1,4 @@
-//! Takes pictures and records films.
+//! Takes pictures of the simulation and records films, at the user's request.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::session::{Command, Continuation};
 use crate::ui::{self, Action};
 
 /// Reason, shown to the user, why the simulation cannot continue from a recorded moment.
-const NO_POINT: &str = "No exact state is stored for this moment: the simulation changed just before it, or the memory was used up. Choose another moment.";
+const NO_POINT: &str = "The simulation cannot continue from this moment, because its exact state is not stored. Choose another moment.";
 
 impl Viewer {
     /// Updates the memory limit of the recorded run, and the state that the timeline shows.
@@ -29,13 +29,15 @@ impl Viewer {
         let is_moving =
             matches!(action, A::ScrubTo(_) | A::ScrubBy(_) | A::ReplayOrPause | A::GoLive | A::ContinueHere);
         if is_moving && (self.exports.film.is_some() || self.sim.is_resuming) {
-            self.ui.alerts.say("Not possible while a film is being recorded or a file is being opened.");
+            self.ui.alerts.say(
+                "The timeline is not available while a film is being recorded or a file is being opened.",
+            );
             return true;
         }
         if is_moving && self.comparison.is_some() {
             self.ui
                 .alerts
-                .say("The timeline waits while two simulations are compared. Press D to end the comparison.");
+                .say("The timeline is not available while comparing two simulations. Press D to end the comparison.");
             return true;
         }
         let now = self.timeline.shown.past;
@@ -158,7 +160,7 @@ impl Viewer {
                 false
             }
             _ => {
-                let text = "This is about the present, but you look at the past. Press End to return to the present.";
+                let text = "Not available for a recorded moment. Press End to return to the live simulation.";
                 self.ui.alerts.say(text);
                 true
             }

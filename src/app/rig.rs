@@ -1,5 +1,5 @@
-//! The camera rig: moves the camera in response to drags and the mouse wheel, lets it coast and glide to stored views,
-//! makes it follow a point, and keeps the bodies in view.
+//! The camera rig: moves the camera in response to drags and the mouse wheel, with momentum, glides to stored views,
+//! follows a point, and keeps the bodies in view.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -13,7 +13,7 @@ use crate::view::Camera;
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time, in seconds, in which the camera's momentum decays to 1/e of its initial value.
 const COAST_SECONDS: f32 = 0.28;
-/// Speed, in picture heights per second, below which a coasting camera stops.
+/// Minimum speed, in picture heights per second, of a camera that coasts after a drag. A slower camera stops.
 const COAST_LEAST: f32 = 0.01;
 /// Time constant of zooming with the wheel, in seconds.
 const ZOOM_SECONDS: f32 = 0.06;
@@ -25,7 +25,7 @@ const GLIDE_SECONDS: f32 = 0.45;
 const OPENING_SECONDS: f32 = 3.0;
 /// Rotation by which the opening move starts away from the scene's view, in radians.
 const OPENING_TURN: f32 = 0.35;
-/// Factor by which the opening move starts farther away than the scene's view.
+/// Distance of the camera at the start of the opening move, relative to its distance in the scene's view.
 const OPENING_FACTOR: f32 = 1.3;
 /// Time constant, in seconds, with which the camera keeps the bodies in view.
 const KEEP_SECONDS: f32 = 2.0;
@@ -116,8 +116,8 @@ impl Rig {
         (self.camera, self.is_users) = (camera, false);
     }
 
-    /// Starts the move that opens a scene: places the camera farther away than `camera` and, if `rotates` is true, turned
-    /// aside. From there it approaches the view `camera`.
+    /// Starts the move that opens a scene: places the camera farther away than `camera` and, if `rotates` is true,
+    /// turned aside. From there it approaches the view `camera`.
     pub(crate) fn open(&mut self, camera: Camera, rotates: bool) {
         self.jump_to(camera);
         let turn = if rotates { OPENING_TURN } else { 0.0 };
@@ -126,6 +126,7 @@ impl Rig {
     }
 
     /// Moves the camera away from the view of an opening scene, by the fraction `share` of the whole opening move.
+    /// `turn` is the rotation of the whole move, in radians.
     fn move_aside(&mut self, share: f32, turn: f32) {
         self.camera.orbit(share * turn / PI, 0.0);
         self.camera.zoom(OPENING_FACTOR.powf(share), [0.0; 2]);

@@ -186,7 +186,7 @@ impl Preferences {
         let Some(path) = self.file.as_ref().filter(|_| settings != self.saved) else { return };
         match settings.save(path) {
             Ok(()) => self.saved = settings,
-            // Only logged, because a message at each autosave would do more harm than good.
+            // Only logs the error, because a message at each autosave would disturb the user more than it helps.
             Err(error) => tracing::warn!("{error}"),
         }
     }

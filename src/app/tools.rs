@@ -181,7 +181,7 @@ impl Tools {
 
     fn sample(&mut self, points: &Points) {
         self.samples = edit::sample(&points.positions, MAX_SAMPLES);
-        // Each listed body stands for itself and for those that were left out after it.
+        // Each body in `points` represents itself and the skipped bodies that follow it.
         self.samples.iter_mut().for_each(|sample| sample[3] *= (points.skipped + 1) as f32);
     }
 
@@ -200,7 +200,7 @@ impl Tools {
         heights * (self.speed(aim.from, scene) / ESCAPE)
     }
 
-    /// Predicts the path of a launched body, as if its mass were negligible.
+    /// Predicts the path of a launched body, as if its mass were negligible. Returns points along the path.
     fn path(&self, aim: &Aim, scene: &Surroundings) -> Vec<DVec3> {
         let unit = f64::from(scene.camera.heights_per_unit().recip());
         let start = (aim.from.as_dvec3(), self.velocity(aim, scene).as_dvec3());

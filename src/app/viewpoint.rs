@@ -12,7 +12,7 @@ use crate::scene::Scene;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera, Lookout, Viewport};
 
-/// Shortest time between two computations of the view that [`Rig::keep`] moves to.
+/// Minimum time between two computations of the view to which the camera moves to keep the bodies in view.
 const KEEP_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]

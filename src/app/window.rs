@@ -210,7 +210,7 @@ impl Window {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
     }
 
-    /// Returns the shape of the picture, and the part of it that the statistics cover.
+    /// Returns the aspect ratio of the picture, and the size of the corner that the statistics cover.
     pub(super) fn viewport(&self) -> Viewport {
         let covered = self.covered * self.scale() / self.picture.height.max(1) as f32;
         Viewport { aspect: self.aspect(), covered: covered.into() }
@@ -251,7 +251,7 @@ impl Window {
         self.gui.paint(&self.display)?;
         let mut target = self.display.draw();
         target.clear_color(0.0, 0.0, 0.0, 1.0);
-        // No `?` here: a frame that is dropped before it is finished panics.
+        // Does not use `?`, because a frame that is dropped before it is finished panics.
         let outcome = picture(&mut target);
         let outcome = outcome.and_then(|()| self.gui.lay(&mut target));
         let drawn = start.elapsed();
@@ -273,7 +273,7 @@ fn icon() -> Option<Icon> {
     Icon::from_rgba(picture.into_raw(), width, height).ok()
 }
 
-/// Returns the window system's name for a theme.
+/// Converts a theme to winit's type, for the title bar.
 fn title_bar(theme: Theme) -> winit::window::Theme {
     match theme {
         Theme::Dark => winit::window::Theme::Dark,
@@ -288,7 +288,8 @@ fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     least.unwrap_or_else(|| unreachable!("an iterator over OpenGL configs was empty"))
 }
 
-/// Opens a window with OpenGL 3.3. Returns the window, its display, and whether presenting a frame waits for the monitor.
+/// Opens a window with OpenGL 3.3. Returns the window, its display, and whether presenting a frame waits for the
+/// monitor.
 fn open(
     event_loop: &ActiveEventLoop,
     attributes: WindowAttributes,
@@ -335,7 +336,8 @@ fn open_display(
     Ok((display, waits))
 }
 
-/// Returns a function that turns an error into a message: the display does not support `what`, and what to do about it.
+/// Returns a function that turns an error into a message. The message says that the display does not support `what`,
+/// and what the user can do about it.
 fn unsupported<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Error {
     move |reason| {
         Error::Graphics(format!(

@@ -47,7 +47,7 @@ impl EditKind {
             Self::Removal => "the deletion",
             Self::Launch => "the launch",
             Self::Attract => "the attraction",
-            Self::Stroke => "the stroke",
+            Self::Stroke => "the brush stroke",
         }
     }
 }

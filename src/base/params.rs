@@ -344,7 +344,7 @@ pub enum SetError {
         known: String,
     },
     /// The parameter does not accept the value.
-    #[error("{key}={text} is not allowed: {key} takes {allowed}")]
+    #[error("{key}={text} is not allowed: {key} must be {allowed}")]
     BadValue {
         /// Key of the parameter.
         key: &'static str,

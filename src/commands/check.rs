@@ -133,7 +133,7 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
             print_json(&serde_json::json!({ "device": *device.info, "rows": rows, "passes": failures == 0 }));
         }
         0 => println!("all errors are within the limits"),
-        n => println!("failed: in {n} of the lines above, the error is larger than allowed"),
+        n => println!("failed: the error is too large in {n} of the rows above"),
     }
     Ok(code)
 }

@@ -79,7 +79,7 @@ impl Speeds {
     pub(super) fn measure(found: &[FoundDevice]) -> Self {
         let mut speeds = Self::load();
         let cpus = models(found);
-        eprintln!("measuring {} CPU devices, to find the fastest one…", cpus.len());
+        eprintln!("measuring {} CPU devices to find the fastest one…", cpus.len());
         for info in cpus {
             let speed = steps_per_second(info.index);
             let outcome = speed.inspect_err(|why| eprintln!("note: {} cannot be used: {why}", info.label()));
@@ -103,9 +103,8 @@ impl Speeds {
     pub(super) fn sentence(&self, found: &[FoundDevice]) -> Option<String> {
         let [(first, fast), (second, slow), ..] = self.ranking(found)[..] else { return None };
         let label = |info: &DeviceInfo| format!("{} of {}", info.label(), info.platform);
-        (slow > 0.0).then(|| {
-            format!("of the CPUs, {} is {:.1} times as fast as {}", label(first), fast / slow, label(second))
-        })
+        (slow > 0.0)
+            .then(|| format!("{} is {:.1} times as fast as {}", label(first), fast / slow, label(second)))
     }
 }
 
@@ -138,7 +137,7 @@ pub(super) fn preferred(found: &[FoundDevice]) -> usize {
     if cpus.iter().any(|info| speeds.of(info).is_none()) && Speeds::file().is_ok() {
         speeds = Speeds::measure(found);
         if let Some(sentence) = speeds.sentence(found) {
-            eprintln!("note: {sentence}; to use a slower one, add --device");
+            eprintln!("note: {sentence}, so it is used; to use another device, add --device");
         }
     }
     speeds.ranking(found).first().map_or(0, |(info, _)| info.index)

@@ -41,12 +41,12 @@ pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
         match speeds.of(info) {
             Some(Some(speed)) => {
                 println!(
-                    "     measured: {} steps per second of gravity with {} bodies",
+                    "     measured: {} steps per second (gravity, {} bodies)",
                     significant(speed, 3),
                     cpus::BODIES
                 );
             }
-            Some(None) => println!("     measured: its driver failed"),
+            Some(None) => println!("     measured: the driver failed"),
             None => {}
         }
     }
@@ -125,7 +125,7 @@ pub(super) fn note<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     }
     if let Some(info) = infos.iter().find(|info| info.is_llvmpipe()) {
         eprintln!(
-            "note: {} of Rusticl is slow and computes some kernels wrongly (see `gravitile check`); install PoCL to \
+            "note: {} (driver: Rusticl) is slow, and some of its results are wrong (see `gravitile check`); install PoCL to \
              compute on the CPU",
             info.label()
         );

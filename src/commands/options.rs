@@ -69,7 +69,7 @@ pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'st
 
 /// Returns the error for an option that was given several values but accepts only one.
 pub(super) fn several_values(option: &str, values: &str) -> Error {
-    invalid!("{option} {values}: give one value; only `bench` without --devices takes several")
+    invalid!("{option} {values}: give one value; only `bench` without --devices accepts several")
 }
 
 /// Joins numbers into a list such as `1, 2, 4`.
@@ -97,7 +97,7 @@ pub(super) fn set_mode(mode: &mut dyn Mode, assignments: &[String]) -> Result<()
             match owners.is_empty() {
                 true => Error::Param(SetError::UnknownKey { key, known }),
                 false => invalid!(
-                    "--mode {name} has no parameter `{key}`, but {} has; the parameters of {name} are {known}",
+                    "--mode {name} has no parameter `{key}`, but {} has it; the parameters of {name} are {known}",
                     owners.join(" and ")
                 ),
             }
@@ -128,10 +128,10 @@ fn assignment<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str)> {
 pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     let modes = || MODES.iter().copied().filter(|info| of.is_none_or(|of| of == *info));
     let list = |info: &ModeInfo| info.scenes.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
-    let all: Vec<_> = modes().map(|info| format!("of {}: {}", info.name, list(info))).collect();
+    let all: Vec<_> = modes().map(|info| format!("{} ({})", info.name, list(info))).collect();
     let near = modes().flat_map(|info| info.scenes.iter()).find(|scene| is_near(name, &scene.name));
     let near = near.map(|scene| format!(" (did you mean {}?)", scene.name)).unwrap_or_default();
-    invalid!("unknown scene `{name}`{near}; choose a scene {}", all.join("; "))
+    invalid!("unknown scene `{name}`{near}; available scenes: {}", all.join("; "))
 }
 
 /// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ in a few letters.

@@ -30,7 +30,7 @@ pub(super) struct RunProgress {
 impl RunProgress {
     /// Shows an empty bar for a run of `steps` steps.
     pub(super) fn new(steps: u32) -> Self {
-        let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
+        let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} left");
         bar.enable_steady_tick(Duration::from_millis(500));
         Self { bar, steps, done: 0 }
     }
@@ -44,7 +44,7 @@ impl RunProgress {
         self.done += steps;
         for LostDevice { error, step, .. } in engine.take_lost_devices() {
             self.bar.suspend(|| {
-                eprintln!("note: {error}; the other devices continued without it from step {step}");
+                eprintln!("note: {error}; the other devices continued from step {step}");
             });
         }
         outcome.map_err(|error| {

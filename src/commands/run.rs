@@ -249,7 +249,7 @@ fn write_profile(
     let names = engine.devices().iter().map(|device| device.info.label());
     let recordings: Vec<(String, Recording)> = names.zip(engine.take_recordings()?).collect();
     if recordings.iter().any(|(_, recording)| recording.is_cut) {
-        eprintln!("note: the trace ends after {MOST_LAUNCHES} kernel launches");
+        eprintln!("note: the trace contains only the first {MOST_LAUNCHES} kernel launches");
     }
     let Report { mode, start, variant, bodies, .. } = report;
     let title = format!(
@@ -266,7 +266,7 @@ fn write_profile(
 /// Prints the time of each kernel in a step, the longest first.
 fn print_profile(profile: &Profile) {
     let Profile { device, step_seconds, kernels, .. } = profile;
-    println!("kernels on {device}, per step:");
+    println!("kernel times per step on {device}:");
     println!("kernel              launches        µs  share  work-group  local bytes");
     let percent = |seconds: f64| 100.0 * seconds / step_seconds;
     let mut sorted: Vec<_> = kernels.iter().collect();
@@ -283,7 +283,7 @@ fn print_profile(profile: &Profile) {
     if profile.overhead_seconds > 0.05e-6 {
         let micros = profile.overhead_seconds * 1e6;
         println!(
-            "recording makes each launch {micros:.1} µs longer; the table leaves this out, the trace shows it"
+            "profiling adds {micros:.1} µs to each launch; the trace includes this time, the table does not"
         );
     }
 }

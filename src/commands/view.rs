@@ -82,7 +82,7 @@ fn read_command_line(arguments: Vec<String>) -> Result<(Config, Partial<Look>)> 
     let args = match cli.command {
         None => cli.view,
         Some(Command::View(args)) => args,
-        Some(_) => return Err(invalid!("the window can only apply a command line of `gravitile view`")),
+        Some(_) => return Err(invalid!("only `gravitile view` commands can be pasted into the window")),
     };
     if args.simulation.resume.is_some() {
         return Err(invalid!("--resume names a snapshot; open the snapshot with Ctrl+O instead"));

@@ -71,7 +71,8 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Submits a copy of `bytes` to the buffer's byte `offset`. Owns `bytes`: a hung device may read them later.
+    /// Submits a copy of `bytes` into the buffer, starting at byte `offset`. Takes ownership of `bytes`, because a hung
+    /// device may read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing to device memory";
         self.device.check(Call::Write, DOING)?;

@@ -208,7 +208,7 @@ impl Device {
         self.recorder.take()
     }
 
-    /// Notes in a recording that a pass over all bodies or cells begins.
+    /// Records that a pass over all bodies or cells begins, if a recording is in progress.
     pub fn begin_pass(&self) {
         self.recorder.begin_pass();
     }

@@ -21,9 +21,9 @@ pub struct Devices {
     /// Indices of the open devices in the pool of available devices.
     chosen: Vec<usize>,
     open: Vec<Device>,
-    /// Ranks of the MPI run, whose devices also take part; `None` if only this process computes.
+    /// Ranks (processes) of the MPI run whose devices also take part; `None` if only this process computes.
     ranks: Option<&'static Ranks>,
-    /// Number of ranks that compute together, starting with rank 0.
+    /// Number of MPI ranks (processes) that compute together, starting with rank 0.
     rank_count: usize,
 }
 
@@ -98,13 +98,14 @@ impl Devices {
         Self { ranks, rank_count: ranks.map_or(1, Ranks::size), ..self }
     }
 
-    /// Returns the devices of this process, together with those of the first `count` ranks only.
+    /// Returns these devices, but lets only the first `count` MPI ranks compute together.
     #[must_use]
     pub fn among_ranks(&self, count: usize) -> Self {
         Self { rank_count: count, ..self.clone() }
     }
 
-    /// Returns the ranks of the MPI run, and how many of them compute together; `None` if only this process computes.
+    /// Returns the ranks (processes) of the MPI run, and how many of them compute together; `None` if only this process
+    /// computes.
     pub fn ranks(&self) -> Option<(&'static Ranks, usize)> {
         self.ranks.map(|ranks| (ranks, self.rank_count)).filter(|(_, count)| *count > 1)
     }
@@ -114,7 +115,8 @@ impl Devices {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
 
-    /// Replaces built-in kernels with `edits` in all programs built from now on, including those for devices chosen later.
+    /// Replaces built-in kernels with `edits` in all programs built from now on, including those for devices chosen
+    /// later.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         let edits = edits.into();
         self.open.iter().for_each(|device| device.set_edits(edits.clone()));

@@ -120,9 +120,9 @@ impl<'a> Exchange<'a> {
 /// The devices, and the staging memory on the host through which they exchange data.
 #[derive(Debug)]
 pub struct Staging {
-    /// All ranks, and for each device the rank that has the device; `None` if this process has all devices.
+    /// All ranks of the MPI run, and the rank that owns each device; `None` if this process owns all devices.
     owners: Option<(&'static Ranks, Vec<usize>)>,
-    /// Index of the first device of this process.
+    /// Index, among the devices of all MPI ranks, of the first device of this process.
     first: usize,
     /// Two memory areas, used alternately: devices may still read one while the next exchange fills the other. After
     /// all reads of an exchange, the writes of the previous exchange have ended too, because queues are in order.
@@ -130,7 +130,8 @@ pub struct Staging {
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
-    /// Devices that the begun exchange waits for: index of each device in `devices`, and an event after its reads.
+    /// Devices that take part in an unfinished exchange: index of each device in `devices`, and an event after its
+    /// reads.
     begun: Option<Vec<(usize, core::Event)>>,
 }
 
@@ -141,8 +142,8 @@ impl Staging {
         Self { owners: None, first: 0, areas, turn: 0, devices, begun: None }
     }
 
-    /// Creates empty staging memory for exchanges among the devices of several ranks. `owners` has the rank of each
-    /// device, in ascending order, and `devices` are those of this rank.
+    /// Creates empty staging memory for exchanges among the devices of several MPI ranks. `owners` lists the rank of
+    /// each device, in ascending order, and `devices` are the devices of this rank.
     pub fn among(ranks: &'static Ranks, owners: Vec<usize>, devices: Vec<Device>) -> Self {
         let first = owners.partition_point(|owner| *owner < ranks.rank());
         let mut staging = Self::new(devices);
@@ -150,7 +151,8 @@ impl Staging {
         staging
     }
 
-    /// Returns the device with the index `device`, or `None` if another rank has it.
+    /// Returns the device with the index `device` among the devices of all MPI ranks, or `None` if another rank owns
+    /// it.
     fn local(&self, device: usize) -> Option<&Device> {
         self.devices.get(device.wrapping_sub(self.first))
     }
@@ -167,8 +169,8 @@ impl Staging {
         self.finish(exchange)
     }
 
-    /// Begins an exchange: queues all reads. The caller can then queue kernels that do not write the rows that the exchange
-    /// reads. If another exchange has begun but has not been finished, abandons it, and waits for its reads.
+    /// Begins an exchange: queues all reads. The caller can then queue kernels that do not write the rows that the
+    /// exchange reads. If another exchange has begun but has not been finished, abandons it, and waits for its reads.
     ///
     /// A device in exchange n that is not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
     ///
@@ -233,7 +235,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Returns a function that finds the place of a copy in the current area of staging memory.
+    /// Returns a function that returns the address of a copy's data in the current area of staging memory.
     fn host(&mut self) -> impl Fn(&Transfer) -> *mut u8 + use<> {
         let area = &mut self.areas[self.turn];
         let (len, start) = (area.len(), area.as_mut_ptr());
@@ -244,8 +246,8 @@ impl Staging {
         }
     }
 
-    /// Sends data read on this rank to the ranks that write the data, and receives the data that this rank writes. All
-    /// ranks know the whole exchange, and so each pair of ranks handles its messages in the same order.
+    /// Sends the data read on this MPI rank to the ranks that write it, and receives the data that this rank writes.
+    /// All ranks know the whole exchange, so each pair of ranks handles its messages in the same order.
     fn swap(&self, exchange: &Exchange, host: impl Fn(&Transfer) -> *mut u8) -> Result<()> {
         let Some((ranks, owners)) = &self.owners else { return Ok(()) };
         // The ranks that write each slot of the staging memory.

@@ -1,5 +1,5 @@
-//! OpenCL's loader on Windows. `scripts/packages/windows` links OpenCL.dll so that it is loaded at the first call, and the
-//! program can start without it. A call would then end the program, so this file checks first.
+//! Checks on Windows whether OpenCL.dll is installed. `scripts/packages/windows` links OpenCL.dll so that it is loaded
+//! at the first call. Without OpenCL.dll, the program can start, but the first call would end it.
 
 use windows_sys::Win32::System::LibraryLoader::LoadLibraryW;
 use windows_sys::w;

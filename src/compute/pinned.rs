@@ -16,7 +16,7 @@ pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memor
         // SAFETY: the mapped values stay in place until `Pinned` is dropped, and nothing else uses them.
         Ok(pinned) => unsafe { Memory::new(pinned) },
         Err(error) => {
-            tracing::debug!("frames are read into ordinary memory: {error}");
+            tracing::debug!("frames use ordinary memory, because pinned memory is not available: {error}");
             vec![T::zeroed(); len].into()
         }
     }

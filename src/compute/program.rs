@@ -79,8 +79,8 @@ fn compile(device: &Device, source: &CString, options: &CString) -> Result<Resul
     Ok(Err(Refusal { log, is_for_options }))
 }
 
-/// Calls `compile` with [`OPTIONS`], and again without each option that the compiler rejects. Returns the log of the compiler
-/// if it rejects the program for another reason.
+/// Calls `compile` with [`OPTIONS`], and again without each option that the compiler rejects. Returns the log of the
+/// compiler if it rejects the program for another reason.
 fn with_accepted_options<T>(
     mut compile: impl FnMut(&[&str]) -> Result<Result<T, Refusal>>,
 ) -> Result<Result<T, String>> {

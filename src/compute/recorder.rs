@@ -11,7 +11,7 @@ use crate::base::{Result, invalid};
 
 /// Number of events that a recording holds before it reads the times of the older ones and releases them.
 const MOST_EVENTS: usize = 8192;
-/// Number of the newest events that may be unfinished: more than the launches that a work queue has under way.
+/// Number of newest events that may be unfinished. It exceeds the number of launches in progress in a work queue.
 const UNFINISHED: usize = 4096;
 
 /// One launch of a kernel on a device.
@@ -71,7 +71,8 @@ struct Tape {
     began: Option<Instant>,
     /// Time at which the first launch was queued, in nanoseconds since the recording began.
     first: u64,
-    /// Time on the device's clock at which the recording began, in nanoseconds; `None` until the first launch has ended.
+    /// Time on the device's clock at which the recording began, in nanoseconds; `None` until the first launch has
+    /// ended.
     origin: Option<u64>,
 }
 
@@ -91,14 +92,14 @@ impl Recorder {
         self.is_on.store(false, Ordering::Relaxed);
     }
 
-    /// Notes that a pass over all bodies or cells begins.
+    /// Counts a pass over all bodies or cells that begins now, if recording is switched on.
     pub(super) fn begin_pass(&self) {
         if self.is_on() {
             self.tape().recording.passes += 1;
         }
     }
 
-    /// Adds a launch, which the driver has just queued. Sets its pass; its times follow when it has ended.
+    /// Adds a launch that the driver has just queued. Sets its pass number; its times are read after it has ended.
     pub(super) fn add(&self, launch: Launch, event: core::Event) -> Result<()> {
         let tape = &mut *self.tape();
         if tape.recording.launches.len() + tape.open.len() >= tape.most {
@@ -142,7 +143,7 @@ impl Tape {
         let Some((_, first)) = self.open.front() else { return Ok(()) };
         let origin = match self.origin {
             Some(origin) => origin,
-            // The moment at which the first launch was queued is known on both clocks.
+            // The time at which the first launch was queued is known on the clocks of the host and the device.
             None => *self.origin.insert(time(first, ProfilingInfo::Queued)?.saturating_sub(self.first)),
         };
         for (launch, event) in self.open.drain(..count) {

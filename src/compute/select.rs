@@ -21,9 +21,7 @@ pub fn list() -> Result<Vec<FoundDevice>> {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     #[cfg(windows)]
     if !opencl_dll::is_installed() {
-        return Err(Error::NoDevice(
-            ": OpenCL.dll, which comes with the driver of a GPU, is missing".to_owned(),
-        ));
+        return Err(Error::NoDevice(": OpenCL.dll, which GPU drivers install, is missing".to_owned()));
     }
     // An ICD loader without platforms returns an error. The error is treated as an empty list.
     let platforms = if has_platform() { core::get_platform_ids().unwrap_or_default() } else { Vec::new() };

@@ -28,19 +28,19 @@ impl Resolved {
         let mode = config.mode.info();
         let telling = bodies.min(mode.work.sizes(device.kind).telling);
         let auto = || config.mode.auto_variant(device, bodies);
-        // Above `telling`, measurements show the best settings for a variant, but not the best variant.
+        // For more than `telling` bodies, measurements show the best settings of a variant, but not the best variant.
         let variant = config.variant.or_else(|| (bodies > telling).then(auto));
         let best = config.tuned.recipe(device, config.mode.as_ref(), variant, telling);
         let best = best.unwrap_or_else(|| Recipe::guess(variant.unwrap_or_else(auto), device, bodies));
-        // `auto` keeps the default methods, because another method might not have the accuracy that `auto` must have.
+        // `auto` keeps the default methods, because another method might be less accurate than `auto` guarantees.
         let is_method = |name: &str| best.knobs().any(|(knob, _)| knob.name == name && knob.is_method);
         let counts = |name: &str| config.variant.is_some() || !is_method(name);
         let chosen = config.knobs.iter().filter(|(name, _)| counts(name));
         let recipe = chosen.fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
         let most = recipe.max_work_group(device);
         let is_fixed = recipe.variant.has_fixed_group;
-        // A size that the user chose for another variant must not prevent `auto` from choosing a variant of fixed size, unless
-        // no variant can have that size on this device.
+        // A size that the user chose for another variant must not prevent `auto` from choosing a variant of fixed size,
+        // unless no variant can have that size on this device.
         let must_fit = |size: &usize| !is_fixed || config.variant.is_some() || *size > device.max_work_group;
         let chosen = config.work_group.filter(must_fit);
         let work_group = chosen.unwrap_or(recipe.work_group.min(most));
@@ -67,7 +67,7 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     let (things, device) = (work.things, &device.name);
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
-        false => Err(invalid!("{bodies} {things} are not possible: {device} has room for 1 to {most}")),
+        false => Err(invalid!("cannot simulate {bodies} {things}: {device} has room for 1 to {most}")),
     }
 }
 
@@ -76,7 +76,8 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// Returns the maximum number of bodies or cells on a device for the variant in `config`, or for every variant that
-/// `auto` may select. Uses less than half of the memory, because new bodies are created before old ones are freed.
+/// `auto` may select. The bodies fill less than half of the memory, because new bodies are created before old ones are
+/// freed.
 pub fn max_bodies(device: &DeviceInfo, config: &Config) -> usize {
     let mode = config.mode.as_ref();
     let of_variant = match config.variant {
@@ -123,7 +124,8 @@ pub(super) fn build(
     Ok(simulation)
 }
 
-/// Returns the kernel settings of each device that computes the steps. `resolved` has the settings of the first device.
+/// Returns the kernel settings of each device that computes steps. `resolved` contains the settings of the first
+/// device.
 ///
 /// # Errors
 /// Returns an error if a device does not support the configuration.

@@ -36,7 +36,7 @@ pub struct Config {
     pub variant: Option<&'static Variant>,
     /// Number of work-items in a work-group; `None` for `auto`.
     pub work_group: Option<usize>,
-    /// Values of compile-time parameters by name, including parameters of other variants.
+    /// Values of the kernels' compile-time parameters, by name. May include parameters of variants that are not in use.
     #[serde(deserialize_with = "read_knobs")]
     pub knobs: BTreeMap<&'static str, u32>,
     /// The fastest kernel settings found by measurement; `auto` prefers them to guessed settings.
@@ -51,7 +51,8 @@ pub struct Config {
     pub reverse: bool,
     /// Whether the simulation computes steps without waiting for the screen.
     pub free_run: bool,
-    /// Number of times that the user has chosen a scene. If it changes, the scene restarts, even if it is the same scene.
+    /// Number of times that the user has chosen a scene. If this number changes, the scene restarts, even if the scene
+    /// is the same.
     #[serde(skip)]
     pub run: u64,
 }
@@ -75,7 +76,7 @@ fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
         .map_err(|_| de::Error::custom(format!("{text:?} is not a valid seed; expected a whole number")))
 }
 
-/// Reads compile-time parameters by name. Ignores parameters that no longer exist.
+/// Reads compile-time parameters of kernels by name. Ignores parameters that no longer exist.
 fn read_knobs<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<&'static str, u32>, D::Error> {
@@ -84,7 +85,7 @@ fn read_knobs<'de, D: Deserializer<'de>>(
     Ok(knobs.filter_map(|knob| Some((knob.name, *values.get(knob.name)?))).collect())
 }
 
-/// Returns the configuration with which the program starts: the first scene of the first mode.
+/// The initial configuration of the program: the first scene of the first mode.
 impl Default for Config {
     fn default() -> Self {
         Self::new(MODES[0])
@@ -112,8 +113,8 @@ impl Config {
         }
     }
 
-    /// Selects `scene` and sets the parameters that it specifies; all other parameters are reset to their defaults. Keeps
-    /// parameters that affect only the picture, such as the colour, if the user has changed them.
+    /// Selects `scene` and sets the parameters that it specifies; all other parameters are reset to their defaults.
+    /// Keeps parameters that affect only the picture, such as the colour, if the user has changed them.
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         let own = self.own_view();
         self.mode = self.mode.info().mode_for(scene);
@@ -130,7 +131,8 @@ impl Config {
         of_scene.changes(&self.mode.values().of(ChangeEffect::View)).0
     }
 
-    /// Returns this configuration with each setting that differs between `before` and `after` set to its value in `after`.
+    /// Returns this configuration with each setting that differs between `before` and `after` set to its value in
+    /// `after`.
     pub fn with_changes(self, before: &Self, after: &Self) -> Self {
         fn pick<T: PartialEq + Clone>(own: T, before: &T, after: &T) -> T {
             if before == after { own } else { after.clone() }
@@ -151,7 +153,8 @@ impl Config {
         }
     }
 
-    /// Returns the mode with the parameters in use. If `auto` selects the variant, the mode may use more exact ones.
+    /// Returns the mode with the parameters in effect. If `auto` selects the kernel variant, some parameters may be
+    /// more exact than configured.
     pub fn mode_in_use(&self) -> Box<dyn Mode> {
         if self.variant.is_none() { self.mode.for_auto() } else { self.mode.clone() }
     }
@@ -192,8 +195,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns a configuration of the mode `info` that starts from bodies that were read from the file `path`. If the usual
-    /// softening length would change the orbits of close bodies, a shorter one is set.
+    /// Returns a configuration of the mode `info` that starts from bodies that were read from the file `path`. If the
+    /// usual softening length would change the orbits of close bodies, a shorter one is set.
     pub fn of_bodies(info: &'static ModeInfo, path: &Path, bodies: Bodies, names: BodyNames) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let file = std::path::absolute(path).ok();
@@ -213,8 +216,8 @@ impl Config {
     }
 }
 
-/// Sets a shorter softening length in a scene of the mode `info` whose bodies come from a file, if the usual length would
-/// change the orbits of close bodies and the scene does not set the length itself.
+/// Sets a shorter softening length in a scene of the mode `info` whose bodies come from a file, if the usual length
+/// would change the orbits of close bodies and the scene does not set the length itself.
 fn soften(info: &ModeInfo, scene: &mut Scene) {
     let usual = (info.default)().values().float("eps");
     let usual = usual.filter(|_| scene.params.iter().all(|(key, _)| key != "eps"));

@@ -12,15 +12,15 @@ use crate::base::{Attractor, ChangeEffect, Points, Result};
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {
-    /// Applies `config`. Rebuilds kernels or generates new bodies only if necessary. A suspended mode continues where
-    /// it stopped. Returns the effect on the simulation, or `None` if nothing changed.
+    /// Applies `config`. Rebuilds kernels or generates new bodies only if necessary. A mode that the user returns to
+    /// continues where it stopped. Returns the effect on the simulation, or `None` if nothing changed.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the configuration cannot be applied or a kernel fails to build.
     pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
         let before = self.devices.chosen().to_vec();
         let is_other_mode = self.config.mode.info() != config.mode.info();
-        // Queued steps are finished first, because the device may fail.
+        // Queued steps are finished first, because a device may fail while computing these steps.
         let left = match is_other_mode || self.changes_devices(&config) {
             true => Some(self.scene_state()?),
             false if self.reseeds(&config) => None,
@@ -33,7 +33,7 @@ impl Engine {
         let resolved = self.resolve(&config, &devices[0].info)?;
         let begins = resolved.bodies != self.resolved.bodies || self.config.reseeds(&config);
         let (_, changed) = self.config.mode.values().changes(&config.mode.values());
-        // The parameters in use depend on the variant too.
+        // The parameters in effect also depend on the kernel variant.
         let (_, in_use) = self.config.mode_in_use().values().changes(&config.mode_in_use().values());
         let changed = changed.max(in_use);
         let rebuilds = resolved != self.resolved || moves || changed == Some(ChangeEffect::Rebuild);
@@ -65,7 +65,7 @@ impl Engine {
         if is_other_mode || changed >= Some(ChangeEffect::Live) {
             self.baseline = None;
         }
-        // More expensive changes have begun with a new checkpoint.
+        // Rebuilding or restarting the simulation has already created a new checkpoint.
         self.changed_since_checkpoint |= effect == Some(ChangeEffect::Live);
         self.changes += u64::from(effect.is_some());
         self.is_backwards = config.reverse;
@@ -90,7 +90,7 @@ impl Engine {
         !config.devices.is_empty() && config.devices != self.devices.chosen()
     }
 
-    /// Suspends the current mode with the state `left`, then resumes or starts the mode of `config`.
+    /// Stores the state `left` of the current mode, then resumes or starts the mode of `config`.
     fn switch_mode(
         &mut self,
         devices: Devices,
@@ -119,7 +119,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether `config` is valid, keeps the current mode, and requires generating new bodies.
+    /// Returns whether `config` is valid, keeps the current mode, and requires generating the scene again.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
             && self
@@ -142,7 +142,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Replaces the current simulation with a new one that continues from `scene`. An error or a panic changes nothing.
+    /// Replaces the current simulation with a new one that continues from `scene`. On an error or a panic, nothing
+    /// changes.
     pub(super) fn replace_simulation(&mut self, devices: Devices, scene: SceneState) -> Result<()> {
         let SceneState { config, resolved, state, extra, clock, is_edited, names } = scene;
         self.simulation = build(&devices, &config, resolved, (&state, &extra))?;
@@ -203,8 +204,8 @@ impl Engine {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the kernels on a copy of the simulation, then rebuilds the simulation. If `goes_on` returns false during
-    /// the test, stops and returns false.
+    /// Tests the edited kernels on a copy of the simulation, then rebuilds the simulation. If `goes_on` returns false
+    /// during the test, stops and returns false.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut scene = self.scene_state()?;
         scene.config.mode.unsettle(&mut scene.extra);

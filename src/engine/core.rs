@@ -41,18 +41,19 @@ pub struct Engine {
     pub(super) checkpoint: Arc<Checkpoint>,
     /// Whether something other than a step has changed the state since the last checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Whether restore points are wanted, so that changes other than steps need checkpoints.
+    /// Whether to take checkpoints after edits and parameter changes too, so that restore points are available.
     pub(super) keeps_restore_points: bool,
-    /// Step and time at the start of the planned burst of steps; `None` once the burst's first step has been queued.
+    /// Step and time at the start of the planned burst of steps; `None` once the first part of the burst has been
+    /// queued.
     pub(super) new_burst: Option<Clock>,
     /// Whether the steps since the last checkpoint are being recomputed because a device was lost.
     pub(super) is_replaying: bool,
     pub(super) lost_devices: Vec<LostDevice>,
     /// Total number of passes over all pairs or cells in all calls to [`Engine::run`].
     pub(super) rounds_run: f64,
-    /// The cells of the tree that published points contain, if any.
+    /// Request for the tree cells that [`Engine::publish`] adds to the points; `None` for no cells.
     pub(super) shown_cells: Option<CellRequest>,
-    /// Request for the image of the bodies' light that published points contain, if any.
+    /// Request for the image of the bodies' light that [`Engine::publish`] adds to the points; `None` for no image.
     pub(super) shown_light: Option<LightRequest>,
 }
 
@@ -104,7 +105,7 @@ impl Engine {
         self.is_resumed
     }
 
-    /// Returns the configurations of the suspended modes.
+    /// Returns the configurations of the modes that the user switched away from.
     pub fn suspended(&self) -> impl Iterator<Item = &Config> {
         self.suspended.iter().map(|scene| &scene.config)
     }
@@ -122,7 +123,7 @@ impl Engine {
             }
         };
         if self.is_replaying {
-            // Steps that are repeated after the loss of a device run before the new burst, in the same direction.
+            // The planned burst includes the steps that the remaining devices repeat after the loss of a device.
             let again = next.abs_diff(self.checkpoint.clock.step);
             self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
         } else {
@@ -191,7 +192,8 @@ impl Engine {
         self.state()?.into_bodies()
     }
 
-    /// Returns the values recorded in the last burst (see [`Simulation::series`]). Blocks until the device is done.
+    /// Returns the quantity that the mode records after each step of the last burst, such as the mean speed of a fluid
+    /// (see [`Simulation::series`]). Blocks until the device is done.
     pub fn series(&mut self) -> Result<Vec<f64>> {
         self.retry(|simulation| simulation.series())
     }
@@ -212,7 +214,8 @@ impl Engine {
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the mean number of passes over all pairs or cells per step of the last burst. Substeps raise it above 1.
+    /// Returns the mean number of passes over all pairs or cells per step of the last burst. Substeps raise this number
+    /// above 1.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }
@@ -222,19 +225,20 @@ impl Engine {
         self.rounds_run
     }
 
-    /// Chooses the cells of the tree that later [`Engine::publish`] calls add to the points; `None` for no cells.
+    /// Chooses the tree cells that later [`Engine::publish`] calls add to the points; `None` for no cells.
     pub fn show_cells(&mut self, request: Option<CellRequest>) {
         self.shown_cells = request;
     }
 
-    /// Chooses the image of the bodies' light that later [`Engine::publish`] calls add to the points, in place of some of
-    /// the bodies; `None` for no image. There is no image while the colour is `error` or `own`,
-    /// because the host sets these colours.
+    /// Chooses the image of the bodies' light that later [`Engine::publish`] calls add to the points, in place of some
+    /// of the bodies; `None` for no image. There is no image while the colour is `error` or `own`, because the host
+    /// sets these colours.
     pub fn show_light(&mut self, request: Option<LightRequest>) {
         self.shown_light = request;
     }
 
-    /// Returns the requested tree cells, or `None` if the variant has no tree. Blocks until the device has finished.
+    /// Returns the requested tree cells, or `None` if the kernel variant uses no tree. Blocks until the device has
+    /// finished.
     pub fn cells(&mut self, request: CellRequest) -> Result<Option<Cells>> {
         self.retry(|simulation| simulation.cells(request))
     }
@@ -264,17 +268,18 @@ impl Engine {
         self.simulation.take_seconds()
     }
 
-    /// Begins to record the kernels that the devices of this process run: at most `most` launches on each.
+    /// Starts recording kernel launches on all devices of this process: at most `most` launches on each device.
     pub fn begin_recording(&self, most: usize) {
         self.devices.iter().for_each(|device| device.begin_recording(most));
     }
 
-    /// Ends the recording, so that later launches are not part of it.
+    /// Stops recording kernel launches on all devices of this process.
     pub fn end_recording(&self) {
         self.devices.iter().for_each(Device::end_recording);
     }
 
-    /// Ends the recording, and returns what each device ran. Waits until the recorded launches have ended.
+    /// Stops recording kernel launches, and returns the recording of each device. Waits until the recorded launches
+    /// have ended.
     ///
     /// # Errors
     /// Returns an error if a driver does not report the times of kernels.

@@ -46,7 +46,7 @@ impl Engine {
         let Some((kind, past)) = self.undos.back().cloned() else { return Ok(false) };
         let now = self.replace_state(&past)?;
         self.undos.pop_back();
-        // A flow that has blown up is not worth returning to, and what was undone before the blow-up does not follow it.
+        // Redo must not return to a flow that has blown up, so the redo history is cleared.
         match now.state.has_blown_up() {
             true => self.redos.clear(),
             false => self.redos.push_back((kind, now)),
@@ -54,8 +54,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Restores the state and time before the last undo. Returns false if there is no undone edit, or if another edit has
-    /// followed. A failure changes nothing.
+    /// Restores the state and time before the last undo. Returns false if there is no undone edit, or if another edit
+    /// has followed. A failure changes nothing.
     pub fn redo(&mut self) -> Result<bool> {
         let Some((kind, undone)) = self.redos.back().cloned() else { return Ok(false) };
         let now = self.replace_state(&undone)?;
@@ -64,14 +64,14 @@ impl Engine {
         Ok(true)
     }
 
-    /// Replaces the current state with `next`, and returns the former one.
+    /// Replaces the current state with `next`, and returns the previous state.
     fn replace_state(&mut self, next: &SceneState) -> Result<SceneState> {
         let now = self.scene_state()?;
         self.put(next)?;
         Ok(now)
     }
 
-    /// Forgets all edits, because their states belong to an earlier scene.
+    /// Clears the undo and redo history, because its states belong to an earlier scene.
     pub(super) fn forget_edits(&mut self) {
         self.undos.clear();
         self.redos.clear();
@@ -88,7 +88,8 @@ impl Engine {
     }
 
     /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). Returns whether a cell
-    /// changed. If `goes_on` is set, undo also removes the previous stroke. Blocks until the device has finished.
+    /// changed. If `goes_on` is true, the stroke continues the previous one, and undo removes both. Blocks until the
+    /// device has finished.
     ///
     /// # Errors
     /// Returns an error if the mode has no obstacles.

@@ -5,29 +5,32 @@ use super::states::SceneState;
 use crate::base::{Result, invalid};
 use crate::compute::Devices;
 
-/// Complete state of an engine, from which a second engine continues with the same bits on the same device.
+/// Complete state of an engine. A second engine that continues from this state on the same device computes the same
+/// bits.
 pub struct Fork {
     devices: Devices,
     scene: SceneState,
     suspended: Vec<SceneState>,
     baseline: Option<f64>,
-    /// Number of times that a scene has begun, and number of changes. Both engines count on from them.
+    /// Number of scene starts, and number of changes, so far. The second engine continues counting from these numbers.
     counts: (u64, u64),
 }
 
 impl Engine {
-    /// Returns the state after the last complete burst, for a second engine. Manual edits before it cannot be undone in
-    /// the second engine. Blocks until the device has finished.
+    /// Returns the state after the last complete burst, for a second engine, which cannot undo earlier manual edits.
+    /// Blocks until the device has finished.
     ///
     /// # Errors
     /// Returns an error if several devices or several MPI ranks compute the steps.
     pub fn fork(&mut self) -> Result<Fork> {
         if self.devices.ranks().is_some() {
-            return Err(invalid!("two simulations cannot share the ranks of an MPI run"));
+            return Err(invalid!(
+                "two simulations cannot run side by side under MPI; start gravitile without mpirun"
+            ));
         }
         if self.devices.len() > 1 {
             return Err(invalid!(
-                "two simulations cannot share several devices; select a single device first"
+                "two simulations cannot run side by side on several devices; select a single device first"
             ));
         }
         Ok(Fork {

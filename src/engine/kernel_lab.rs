@@ -26,7 +26,7 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
-/// Returns the file of notes on the kernels of the mode `mode`, if there is one.
+/// Returns the text of `notes.toml`, the notes on the kernels of the mode `mode`, or `None` if there is no such file.
 pub(super) fn notes(mode: &str) -> Option<&'static str> {
     OWN.get_file(format!("{mode}/notes.toml"))?.contents_utf8()
 }
@@ -54,9 +54,9 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path. `last` is the text that
-/// the caller wrote to this file last, if any. If the file holds another text, which is not the built-in one either, that
-/// text is kept in a new file beside it, whose path is returned too.
+/// Writes the kernel file `name` to a folder written by [`prepare`], and returns its path. `last` is the text that the
+/// caller wrote to this file last, if any. If the file contains neither `text`, nor `last`, nor the built-in kernel,
+/// first copies it to a new file in the same folder, and also returns the path of the copy.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or written.
@@ -83,7 +83,7 @@ fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
 }
 
-/// Returns whether [`prepare`] would find kernels in `folder`, and thus write nothing.
+/// Returns whether `folder` or its subfolder for kernels contains kernel files, so that [`prepare`] writes nothing.
 pub fn has_kernels(folder: &Path) -> bool {
     has_any(&place(folder))
 }

@@ -1,5 +1,5 @@
-//! Listings: the source of a program as it is compiled, compared with the previous variant, and
-//! with notes on what each change improves.
+//! Listings: the compiled lines of a program, compared with the previous kernel variant, with notes on what each change
+//! improves.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,13 @@ use crate::base::{Error, Result, invalid};
 use crate::compute::{KernelSource, ProgramSource};
 use crate::modes::{ModeInfo, Variant};
 
-/// A file of a program, as it is compiled.
+/// Compiled lines of one source file of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
-    /// The file; its text is the built-in one.
+    /// The source file, with its built-in text even if the user has edited the kernel.
     pub file: KernelSource,
-    /// The compiled lines, and between them the lines of the previous variant that the variant leaves out.
+    /// Compiled lines in order. Lines that only the previous kernel variant compiles are inserted where they were
+    /// removed.
     pub lines: Vec<Line>,
 }
 
@@ -28,13 +29,14 @@ pub struct Line {
     pub number: usize,
     /// Text of the line.
     pub text: String,
-    /// How the line differs from the program of the variant before it in the list of the mode.
+    /// How the line differs from the program of the previous variant in the mode's list of variants.
     pub change: Change,
-    /// Note from `notes.toml` on what this line improves compared with the variant before it, if there is one.
+    /// Note from `notes.toml` on what this line improves compared with the previous variant; `None` if there is no
+    /// note.
     pub note: Option<String>,
 }
 
-/// How a line of a variant's program differs from the program of the variant before it in the list of the mode.
+/// How a line of a variant's program differs from the program of the previous variant in the mode's list of variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Both variants compile the line.
@@ -51,13 +53,13 @@ pub enum Change {
 struct Note {
     /// Path of the kernel, relative to `kernels/`.
     file: String,
-    /// The line, without the blanks around it. It occurs once in the file.
+    /// Text of the line that the note describes, without leading and trailing blanks. The text occurs once in the file.
     line: String,
-    /// What the line improves compared with the variant before it.
+    /// What the line improves compared with the previous variant.
     text: String,
 }
 
-/// Returns the notes on a mode's kernels, by the name of the variant.
+/// Returns the notes on a mode's kernels, grouped by the name of the variant.
 fn notes(info: &ModeInfo) -> Result<BTreeMap<String, Vec<Note>>> {
     let text = kernel_lab::notes(info.name).unwrap_or_default();
     toml::from_str(text).map_err(|error| invalid!("kernels/{}/notes.toml: {error}", info.name))
@@ -70,14 +72,14 @@ impl Listing {
     }
 }
 
-/// Returns the variant before `variant` in the list of its mode, or `None` if it is the first.
+/// Returns the variant before `variant` in the list of its mode, or `None` if `variant` is the first.
 pub fn previous(info: &ModeInfo, variant: &Variant) -> Option<&'static Variant> {
     let at = info.variants.iter().position(|other| other.name == variant.name)?;
     info.variants.get(at.checked_sub(1)?)
 }
 
-/// Returns a listing of each file of `source`, the program of `variant`, compared with `previous`, the program of the previous
-/// variant. If there is none, all lines count as unchanged.
+/// Returns a listing of each file of `source`, the program of `variant`, compared with `previous`, the program of the
+/// previous variant. If `previous` is `None`, all lines count as unchanged.
 ///
 /// # Errors
 /// Returns an error if the notes on the mode's kernels are not valid.
@@ -127,14 +129,15 @@ fn compiled(source: &ProgramSource) -> Vec<(KernelSource, Vec<Line>)> {
     source.files.iter().map(lines).collect()
 }
 
-/// Returns the code of a line, without blanks at its ends and without a comment. A line of which only the depth differs
-/// counts as unchanged.
+/// Returns the code of a line, without leading and trailing blanks and without a comment. Lines that differ only in
+/// their indentation therefore count as unchanged.
 fn code(line: &Line) -> &str {
     line.text.split("//").next().unwrap_or_default().trim()
 }
 
-/// Returns the lines `new`, marked by whether they are in `old`, and the other lines of `old` at their places. Comments and
-/// empty lines count as unchanged in `new`, and are left out of `old`.
+/// Returns the lines `new`, in which lines missing from `old` are marked as added, and inserts the lines that only
+/// `old` contains, marked as removed. Comments and empty lines of `new` count as unchanged, and those of `old` are left
+/// out.
 fn compare(old: &[Line], new: &[Line]) -> Vec<Line> {
     let with_code = |lines: &[Line]| -> Vec<usize> {
         (0..lines.len()).filter(|&nth| !code(&lines[nth]).is_empty()).collect()
@@ -184,8 +187,7 @@ mod tests {
         [own, equal].map(|own| listings(info, variant, &own, previous.as_ref()).unwrap()).into()
     }
 
-    /// Returns the numbers of the lines of a listing in blocks of added lines. Up to two unchanged lines do not divide a
-    /// block.
+    /// Returns the line numbers of each block of added lines. Up to two unchanged lines do not divide a block.
     fn blocks(listing: &Listing) -> Vec<Vec<usize>> {
         let lines = listing.lines.iter().filter(|line| line.change != Change::Removed);
         let mut blocks: Vec<Vec<usize>> = Vec::new();
@@ -240,7 +242,8 @@ mod tests {
 
     #[test]
     fn every_changed_block_has_a_note() {
-        /// Maximum number of lines of a file in which every changed block needs a note. Longer files need at least one note.
+        /// Maximum number of lines of a file in which every changed block needs a note. Longer files need at least one
+        /// note.
         const SHORT: usize = 120;
         let mut faults = Vec::new();
         for info in MODES {

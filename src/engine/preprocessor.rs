@@ -1,8 +1,9 @@
-//! Finds the lines of a kernel that are compiled: evaluates `#if`, `#ifdef` and the like with the macros of a program.
+//! Determines which lines of a kernel are compiled, by evaluating `#if`, `#ifdef` and similar directives with the
+//! macros of a program.
 
 use std::collections::BTreeMap;
 
-/// The macros that are defined at a line of a program.
+/// Macros that are defined at the current line of a program.
 #[derive(Debug, Default)]
 pub(super) struct Macros {
     /// Value of each macro; `None` if the macro is defined in a branch that depends on the compiler.
@@ -12,27 +13,28 @@ pub(super) struct Macros {
 /// Result of a condition: true, false, or `None` if it depends on macros that only the compiler knows.
 type Truth = Option<bool>;
 
-/// The branches from an `#if` to its `#endif`.
+/// State of a conditional group of lines, from an `#if` to its `#endif`.
 struct Group {
-    /// Whether the line before the `#if` is compiled.
+    /// Whether the line before the `#if` is compiled; `None` if this depends on the compiler.
     outer: Truth,
-    /// Whether one of the branches so far is compiled.
+    /// Whether one of the branches so far is compiled; `None` if this depends on the compiler.
     is_done: Truth,
-    /// Whether some branch depends on the compiler. The directives of such a group are shown.
+    /// Whether the condition of a branch depends on macros that only the compiler knows, so that its directives are
+    /// shown.
     is_undecided: bool,
-    /// Lines of the directives that are shown if the group is undecided.
+    /// Indices, from 0, of the lines with directives to show if `is_undecided` is true.
     directives: Vec<usize>,
 }
 
 impl Macros {
-    /// Returns the macros that the host passes to the compiler.
+    /// Creates the macros from the definitions that the host passes to the compiler.
     pub(super) fn new(defines: &[(&'static str, String)]) -> Self {
         let values = defines.iter().map(|(name, value)| ((*name).to_owned(), Some(value.clone())));
         Self { values: values.collect() }
     }
 
-    /// Returns for each line of `text` whether it is compiled. Branches that depend on the compiler count as compiled, and so
-    /// do their directives; other directives do not. Adds the macros that `text` defines.
+    /// Returns for each line of `text` whether it is compiled. Branches that depend on the compiler count as compiled,
+    /// and so do their directives; other directives do not. Adds the macros that `text` defines.
     pub(super) fn compiled_lines(&mut self, text: &str) -> Vec<bool> {
         let mut shown = Vec::new();
         let (mut groups, mut now): (Vec<Group>, Truth) = (Vec::new(), Some(true));
@@ -79,7 +81,7 @@ impl Macros {
         shown
     }
 
-    /// Defines the macro of the directive `#define rest`, for certain if `now` is true.
+    /// Defines the macro of the directive `#define rest`. If `now` is not `Some(true)`, the macro's value is unknown.
     fn define(&mut self, rest: &str, now: Truth) {
         let end = rest.find(|c: char| !is_part_of_name(c)).unwrap_or(rest.len());
         let value = (now == Some(true)).then(|| rest[end..].trim().to_owned());
@@ -100,9 +102,10 @@ impl Macros {
         self.value_of(expression, 0).map(|value| value != 0)
     }
 
-    /// Returns the value of an expression, or `None` if it is unknown. `depth` is the number of macros that contain it.
+    /// Returns the value of an expression, or `None` if the value is unknown. `depth` counts the macros that were
+    /// expanded on the way to the expression.
     fn value_of(&self, expression: &str, depth: usize) -> Option<i64> {
-        /// Largest number of macros within each other; a macro that contains itself has no value.
+        /// Maximum depth of nested macros. Stops the expansion of a macro that contains itself.
         const MOST: usize = 16;
         let tokens = tokens(expression);
         let mut parser = Parser { macros: self, tokens: &tokens, depth };
@@ -110,10 +113,10 @@ impl Macros {
     }
 }
 
-/// Evaluates the expression of an `#if`.
+/// Parser that evaluates the expression of an `#if` directive.
 struct Parser<'a> {
     macros: &'a Macros,
-    /// The rest of the expression.
+    /// Tokens of the expression that have not been parsed yet.
     tokens: &'a [&'a str],
     depth: usize,
 }
@@ -163,14 +166,14 @@ impl<'a> Parser<'a> {
             }
             name => match self.macros.values.get(name) {
                 Some(value) => self.macros.value_of(value.as_ref()?, self.depth + 1),
-                // The preprocessor takes names that are not defined for 0.
+                // The preprocessor treats undefined names as 0.
                 None => self.macros.is_defined(name).map(|_| 0),
             },
         }
     }
 }
 
-/// Applies a binary operator to values of which some may be unknown.
+/// Applies a binary operator to two values; `None` stands for an unknown value.
 fn apply(operator: &str, left: Option<i64>, right: Option<i64>) -> Option<i64> {
     let truth = |value: Option<i64>| value.map(|value| value != 0);
     match operator {
@@ -206,7 +209,8 @@ fn not(a: Truth) -> Truth {
     a.map(|a| !a)
 }
 
-/// Splits a preprocessor directive into its name and the rest of the line, without a comment. Returns `None` for other lines.
+/// Splits a preprocessor directive into its name and the rest of the line, without a comment. Returns `None` for other
+/// lines.
 fn directive(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start().strip_prefix('#')?.trim_start();
     let line = line.split("//").next()?;

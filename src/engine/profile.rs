@@ -10,18 +10,18 @@ const MOST_OVERHEAD: f64 = 4e-6;
 pub struct Profile {
     /// Name of the device.
     pub device: String,
-    /// Number of steps that the numbers are means of. Steps of a device that computes several steps per launch can be
-    /// fractions.
+    /// Number of steps over which the times and counts are averaged; may be fractional if the device computes several
+    /// steps per launch.
     pub steps: f64,
     /// Time from the start of the first kernel to the end of the last one, per step, in seconds.
     pub step_seconds: f64,
-    /// Time, in seconds, that has been subtracted from each launch, because recording makes launches longer.
+    /// Time, in seconds, that has been subtracted from each launch to correct for the overhead of recording.
     pub overhead_seconds: f64,
     /// The kernels, in the order in which a step first runs them.
     pub kernels: Vec<KernelTime>,
 }
 
-/// The part of a kernel in the time of a step.
+/// Time and launches of one kernel, per simulation step.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct KernelTime {
     /// Name of the kernel.
@@ -32,16 +32,16 @@ pub struct KernelTime {
     pub seconds: f64,
     /// Number of work-items in a work-group.
     pub work_group: usize,
-    /// Local memory of a work-group, in bytes; 0 if the driver does not tell.
+    /// Local memory of a work-group, in bytes; 0 if the driver does not report the size.
     pub local_bytes: u64,
     /// Number of work-items of all launches together, per step.
     pub items: f64,
 }
 
 impl Profile {
-    /// Returns `step_seconds`, the time of a step without recording, if recordings on `devices` can be corrected by it; 0
-    /// otherwise. The time of a step on several devices says nothing about the part of each, and on a CPU, recording costs
-    /// less than the times vary.
+    /// Returns `step_seconds`, the time of a step without recording, if [`Profile::corrected`] can use this time to
+    /// correct recordings on `devices`; otherwise 0. The time of a step on several devices does not show the time of
+    /// each device, and on a CPU, times vary by more than recording adds.
     pub fn reference(devices: &[Device], step_seconds: f64) -> f64 {
         match devices {
             [only] if only.info.kind != DeviceKind::Cpu => step_seconds,
@@ -49,10 +49,11 @@ impl Profile {
         }
     }
 
-    /// Sums up a recording of `steps` steps on a device. Returns `None` if the recording holds no complete pass.
+    /// Summarizes a recording of `steps` steps on a device. Returns `None` if the recording contains no complete pass
+    /// over the bodies or cells.
     pub fn new(device: &str, recording: &Recording, steps: u32) -> Option<Self> {
         let Recording { launches, passes, is_cut } = recording;
-        // A recording that was full ends within a pass.
+        // If the recording was full, its last pass is incomplete.
         let whole = if *is_cut { launches.last()?.pass } else { *passes };
         let counted: Vec<&Launch> = launches.iter().filter(|launch| launch.pass < whole).collect();
         let (first, last) = (counted.first()?, counted.last()?);
@@ -80,8 +81,8 @@ impl Profile {
         Some(Self { device: device.to_owned(), steps, step_seconds, overhead_seconds: 0.0, kernels })
     }
 
-    /// Corrects the times for the time that recording adds, given that a step that is not recorded takes `step_seconds`.
-    /// If the kernels do not fit into this time, subtracts the same time from every launch.
+    /// Corrects the times for the overhead of recording. `step_seconds` is the time of a step without recording. If the
+    /// kernels together take longer than `step_seconds`, subtracts the same time from every launch.
     pub fn corrected(mut self, step_seconds: f64) -> Self {
         let launches: f64 = self.kernels.iter().map(|kernel| kernel.calls).sum();
         let excess = (self.kernel_seconds() - step_seconds).max(0.0) / launches;
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(nanoseconds(&recorded.clone().corrected(9e-6)), [2000, 7000, 0, 2000]);
         // In a step of 16 µs, the kernels fit as they are.
         assert_eq!(nanoseconds(&recorded.clone().corrected(16e-6)), [6000, 9000, 1000, 0]);
-        // Recording does not shorten a step, and does not lengthen a launch by milliseconds; 0 stands for an unknown time.
+        // Recording does not shorten a step, and does not lengthen a launch by milliseconds. A time of 0 means unknown.
         for implausible in [18e-6, 0.0] {
             assert_eq!(recorded.clone().corrected(implausible), recorded);
         }

@@ -1,4 +1,5 @@
-//! Several ranks of an MPI run: describes a simulation to the other ranks, and obeys rank 0.
+//! Simulations on several ranks of an MPI run: rank 0 describes the simulation to the other ranks and gives them
+//! orders.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,8 +11,8 @@ use crate::modes::{
     unpack, words,
 };
 
-/// Returns the devices of all ranks as a team, or those of this process alone if it has no other ranks, or if the
-/// variant cannot use all of their devices together.
+/// Returns a team of the devices of all MPI ranks, or only of the devices of this process if there are no other ranks
+/// or if the kernel variant cannot use all devices together.
 pub(super) fn team(
     devices: &Devices,
     mut local: Vec<DeviceRecipe>,
@@ -43,7 +44,7 @@ pub(super) fn team(
     Ok(Team { local, link: Some(Link { ranks, id, owners, message }) })
 }
 
-/// Obeys the orders of rank 0 on `devices` until rank 0 ends the run.
+/// Carries out the orders of rank 0 on `devices` until rank 0 ends the run.
 ///
 /// # Errors
 /// Returns an error if a device fails or an order cannot be obeyed.
@@ -66,7 +67,7 @@ pub fn serve(ranks: &'static Ranks, devices: &Devices) -> Result<()> {
             order => {
                 let known = simulations.get_mut(&id);
                 let (info, simulation) =
-                    known.ok_or_else(|| invalid!("rank 0 named an unknown simulation"))?;
+                    known.ok_or_else(|| invalid!("rank 0 sent a command for an unknown simulation"))?;
                 match order {
                     Order::Set(params) => simulation.set(mode(info.name, params)?.as_ref())?,
                     order => simulation.obey(order, &lists)?,
@@ -77,13 +78,13 @@ pub fn serve(ranks: &'static Ranks, devices: &Devices) -> Result<()> {
 }
 
 fn mode(name: &str, params: Vec<u32>) -> Result<Box<dyn Mode>> {
-    let info = modes::find(name).ok_or_else(|| invalid!("there is no mode {name}"))?;
+    let info = modes::find(name).ok_or_else(|| invalid!("unknown mode {name}"))?;
     let mut mode = (info.default)();
     set_bits(mode.as_mut(), params);
     Ok(mode)
 }
 
-/// Returns the devices of this rank with the recipe of rank 0.
+/// Returns the devices of this rank, each with the kernel settings (recipe) of rank 0.
 fn local(
     devices: &Devices,
     mode: &dyn Mode,

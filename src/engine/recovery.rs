@@ -17,16 +17,17 @@ use crate::modes::Simulation;
 /// Maximum age of the last checkpoint when steps begin: first with one device, then with several devices. With several
 /// devices, the limit is shorter, because the remaining devices resume from the checkpoint if a device is lost.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Minimum time between regular checkpoints, as a multiple of the time that copying the last one took.
+/// Minimum time between regular checkpoints, as a multiple of the time that copying the last checkpoint took.
 const CHECKPOINT_SHARE: u32 = 300;
-/// Minimum time between checkpoints that are taken only to have restore points, and the same time as a multiple of the time
-/// that copying the last one took.
+/// Minimum time between checkpoints that are taken only to keep restore points.
 const RESTORE_POINT_AGE: Duration = Duration::from_millis(250);
+/// Minimum time between checkpoints that are taken only to keep restore points, as a multiple of the time that copying
+/// the last checkpoint took.
 const RESTORE_POINT_SHARE: u32 = 30;
 
 impl Engine {
-    /// Takes a checkpoint before new steps if the last one is too old or, with several devices or if restore points are
-    /// wanted, after a change.
+    /// Takes a checkpoint before new steps if the last one is too old. Also takes one after a change if there are
+    /// several devices or if restore points are kept.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -112,7 +113,7 @@ impl Engine {
             self.changed_since_checkpoint = true;
         }
         simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
-        // Dropping the old simulation may wait for its lost device, but not for ever.
+        // Dropping the old simulation may wait for its lost device, but only for a limited time.
         (self.devices, self.config, self.resolved) = (devices, config, resolved);
         (self.simulation, self.is_backwards) = (simulation, was_backwards);
         (self.new_burst, self.is_replaying) = (None, again > 0);
@@ -148,7 +149,8 @@ impl Engine {
         &self.checkpoint
     }
 
-    /// Saves the last checkpoint to a file if a device or another rank failed with `error`. Returns `error` with the file's path added.
+    /// Saves the last checkpoint to a file if a device or another rank failed with `error`. Returns `error` with the
+    /// file's path added.
     pub fn crash_save(&self, error: Error) -> Error {
         if !matches!(error, Error::OpenCl { .. } | Error::Rank(_)) {
             return error;

@@ -62,14 +62,13 @@ impl Engine {
         self.snapshot_of(self.scene_with(state, extra, clock))
     }
 
-    /// Chooses whether [`Engine::restore_point`] returns points: after changes other than steps, the next burst then
-    /// begins with a checkpoint.
+    /// Turns restore points on or off. If on, the engine also takes checkpoints after edits and parameter changes.
     pub fn keep_restore_points(&mut self, keeps: bool) {
         self.keeps_restore_points = keeps;
     }
 
-    /// Returns the last checkpoint as a point to continue from, or `None` if something other than steps has changed the
-    /// state since, or if restore points are not wanted.
+    /// Returns the last checkpoint as a restore point, or `None` if an edit or a parameter change has followed it or if
+    /// restore points are off.
     pub fn restore_point(&self) -> Option<RestorePoint> {
         (self.keeps_restore_points && !self.changed_since_checkpoint).then(|| RestorePoint {
             checkpoint: self.checkpoint.clone(),
@@ -81,19 +80,22 @@ impl Engine {
         })
     }
 
-    /// Replaces the current state with that of `point`. `config` is the configuration of the steps after the point. On
-    /// the same devices and with the same kernels, the same steps then lead to the same bits. Forgets all undo states.
+    /// Continues from the state of `point` with the configuration `config`. On the same devices and with the same
+    /// kernels, the same steps then give the same bits. Clears the undo history.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if `config` has another mode than the current one, if its devices or kernels
-    /// cannot be used, or if the kernels have been edited since the point.
+    /// Returns an error, and changes nothing, if `config` has another mode than the current one, if its devices or
+    /// kernels cannot be used, or if the kernels have been edited since the restore point.
     pub fn continue_from(&mut self, point: &RestorePoint, config: Config) -> Result<()> {
         if config.mode.info() != self.config.mode.info() {
-            return Err(invalid!("this moment belongs to the mode {}", config.mode.info().name));
+            return Err(invalid!(
+                "this step was computed in {} mode; switch to that mode first",
+                config.mode.info().name
+            ));
         }
         if point.edits != self.devices.edits() {
             return Err(invalid!(
-                "this moment was computed with other kernels; use these kernels again first"
+                "this step was computed with different kernels; switch back to those kernels first"
             ));
         }
         let devices = match config.devices.is_empty() || config.devices == self.devices.chosen() {
@@ -130,7 +132,7 @@ impl Engine {
         Ok(self.scene_with(state, extra, self.clock))
     }
 
-    /// Returns the scene with the current configuration and this state.
+    /// Returns a scene with the current configuration and the given state.
     fn scene_with(&self, state: State, extra: Extra, clock: Clock) -> SceneState {
         let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
         SceneState { config, resolved, state, extra, clock, is_edited, names: self.names.clone() }

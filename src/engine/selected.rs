@@ -7,9 +7,9 @@ use crate::base::{Orbit, OrbitCentre, Result, SelectedBody};
 use crate::modes::Attraction;
 
 impl Engine {
-    /// Returns the mass, position and velocity of a body after the last complete burst, and its orbit if it orbits a planet
-    /// or a body with most of the mass. Returns `None` if the index is invalid. [`Engine::complete_selected`] fills in the
-    /// other fields. Blocks until the device has finished.
+    /// Returns the mass, position and velocity of a body after the last complete burst, and its orbit if it orbits a
+    /// planet or a body with most of the mass. Returns `None` if the index is invalid. [`Engine::complete_selected`]
+    /// fills in the other fields. Blocks until the device has finished.
     pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
         if body >= self.size() {
             return Ok(None);
@@ -33,9 +33,10 @@ impl Engine {
         Ok(Some(SelectedBody { orbit, ..selected }))
     }
 
-    /// Returns the index of the body that has at least half of the mass of all bodies but `except`, if there is one.
+    /// Returns the index of the body that has at least half of the mass of all bodies except `except`, or `None` if
+    /// there is no such body.
     fn main_body(&self, except: usize) -> Option<usize> {
-        // The masses change only by edits, after which there is a new checkpoint.
+        // Only edits change the masses, and a new checkpoint follows each edit.
         let bodies = self.checkpoint.state.bodies().ok()?;
         let masses = bodies.positions.iter().map(|x| f64::from(x[3])).enumerate();
         let others = masses.filter(|(body, mass)| *body != except && *mass > 0.0);
@@ -44,9 +45,9 @@ impl Engine {
         (mass >= 0.5 * total).then_some(heaviest)
     }
 
-    /// Fills in the acceleration and the energy of `body`, the distance of the heaviest other body, and the orbit around
-    /// the other bodies, computed from the positions of all bodies. `momentum` is the total momentum; if it is `None`, there
-    /// is no orbit around the other bodies.
+    /// Fills in the acceleration and the energy of `body`, the distance of the heaviest other body if it is more than
+    /// twice as heavy, and the orbit around the other bodies, computed from the positions of all bodies. `momentum` is
+    /// the total momentum, without which the orbit around the other bodies is not computed.
     pub fn complete_selected(
         &self,
         body: SelectedBody,
@@ -60,7 +61,7 @@ impl Engine {
         let energy = f64::from(body.mass) * (0.5 * speed2 + field.potential);
         let others = positions.iter().enumerate().filter(|(other, x)| *other != body.body && x[3] > 0.0);
         let heaviest = others.max_by(|(_, a), (_, b)| a[3].total_cmp(&b[3]));
-        // Among bodies of similar mass, the heaviest one says nothing about the place of the others.
+        // Among bodies of similar mass, the heaviest one does not show where most of the mass is.
         let heaviest = heaviest.filter(|(_, x)| x[3] > 2.0 * body.mass);
         let heaviest = heaviest.map(|(other, x)| (other, vector(x).distance(at)));
         let orbit = body.orbit.or_else(|| match mode.attraction() {
@@ -75,14 +76,16 @@ fn vector([x, y, z, _]: &[f32; 4]) -> DVec3 {
     Vec3::new(*x, *y, *z).as_dvec3()
 }
 
-/// Returns the orbit of `body` around a mass with this position and velocity.
+/// Returns the orbit of `body` around a mass with the position `x` and the velocity `v`. `gm` is G times the mass that
+/// determines the orbit.
 fn orbit_around(body: &SelectedBody, centre: OrbitCentre, gm: f64, [x, v]: [DVec3; 2]) -> Option<Orbit> {
     let [own_x, own_v] = [body.position, body.velocity].map(|v| Vec3::from(v).as_dvec3());
     Orbit::new(centre, x, gm, (own_x - x, own_v - v))
 }
 
-/// Returns the orbit of `body` around the centre of mass of all other bodies. Of these, only those attract that are nearer
-/// to the centre than `body`: outer shells of a round cluster do not attract a body inside. `momentum` is that of all bodies.
+/// Returns the orbit of `body` around the centre of mass of all other bodies. Counts only the mass that is nearer to
+/// the centre than `body`, because outer shells of a spherical cluster do not attract a body inside. `momentum` is the
+/// total momentum of all bodies, including `body`.
 fn orbit_around_others(
     body: &SelectedBody,
     positions: &[[f32; 4]],

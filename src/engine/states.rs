@@ -50,7 +50,7 @@ pub struct LostDevice {
     pub step: u64,
 }
 
-/// Returns the size of a state and of its additional lists in memory, in bytes.
+/// Returns the size in memory of a state and of the solver's additional lists, in bytes.
 fn bytes(state: &State, extra: &Extra) -> usize {
     let state = match state {
         State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
@@ -61,22 +61,22 @@ fn bytes(state: &State, extra: &Extra) -> usize {
     state + extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
 }
 
-/// A state from which [`Engine::continue_from`](super::core::Engine::continue_from) reaches later steps exactly: between the
-/// state and these steps, nothing but steps changed it. Copies share their memory.
+/// A saved state from which [`Engine::continue_from`](super::core::Engine::continue_from) can repeat later steps
+/// exactly, up to the next edit or parameter change. Clones share their memory.
 #[derive(Debug, Clone)]
 pub struct RestorePoint {
     pub(super) checkpoint: Arc<Checkpoint>,
     pub(super) resolved: Resolved,
     pub(super) is_edited: bool,
     pub(super) names: BodyNames,
-    /// Number of manual edits, parameter changes and undos before the point.
+    /// Number of manual edits, parameter changes and undos before this restore point.
     pub(super) changes: u64,
-    /// Edited kernels with which the steps after the point are computed.
+    /// Edited kernels that compute the steps after this restore point.
     pub(super) edits: Arc<KernelEdits>,
 }
 
 impl RestorePoint {
-    /// Returns the number of steps from the beginning of the scene to the state.
+    /// Returns the number of steps from the beginning of the scene to this restore point.
     pub fn step(&self) -> u64 {
         self.checkpoint.clock.step
     }
@@ -86,12 +86,13 @@ impl RestorePoint {
         bytes(&self.checkpoint.state, &self.checkpoint.extra)
     }
 
-    /// Returns whether `other` shares the state of this point.
+    /// Returns whether `other` shares its checkpoint in memory with this restore point.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.checkpoint, &other.checkpoint)
     }
 
-    /// Returns whether nothing but steps lies between `earlier` and this point, so that `earlier` can replace this point.
+    /// Returns whether only simulation steps lead from `earlier` to this restore point, so that `earlier` can replace
+    /// it.
     pub fn follows(&self, earlier: &Self) -> bool {
         let run = |point: &Self| (point.checkpoint.clock.generation, point.changes);
         run(self) == run(earlier) && self.resolved == earlier.resolved && self.edits == earlier.edits
@@ -161,7 +162,7 @@ impl SceneState {
         let (count, most) = (state.len(), max_bodies(device, &config));
         if count > most {
             let (things, name) = (config.mode.info().work.things, &device.name);
-            return Err(invalid!("{count} {things} are too many: {name} has room for {most}"));
+            return Err(invalid!("cannot simulate {count} {things}: {name} has room for at most {most}"));
         }
         let clock = Clock { generation, step, time };
         Ok(Self { config, resolved, state, extra, clock, is_edited, names })

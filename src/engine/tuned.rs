@@ -47,7 +47,8 @@ struct Contents {
     winners: Vec<Winner>,
 }
 
-/// Returns an error if `text`, the contents of the file `path`, has a format that only newer versions of the program know.
+/// Returns an error if `text`, the contents of the file `path`, has a format that only newer versions of the program
+/// know.
 fn refuse_newer(path: &Path, text: &[u8]) -> Result<()> {
     #[derive(Deserialize)]
     struct Header {
@@ -55,7 +56,8 @@ fn refuse_newer(path: &Path, text: &[u8]) -> Result<()> {
     }
     match serde_json::from_slice::<Header>(text) {
         Ok(header) if header.version > VERSION => {
-            let text = "a newer version of gravitile wrote it; delete it to tune with this version";
+            let text =
+                "a newer version of gravitile wrote this file; delete the file to tune with this version";
             Err(Error::io("use", path)(std::io::Error::other(text)))
         }
         _ => Ok(()),
@@ -77,7 +79,8 @@ fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
 }
 
 impl Winner {
-    /// Returns the device, driver, mode, size class, variant and accuracy, which together identify an entry of `tuned.json`.
+    /// Returns the device, driver, mode, size class, variant and accuracy, which together identify an entry of
+    /// `tuned.json`.
     fn key(&self) -> (&str, &str, &str, usize, &str, &str) {
         (&self.device, &self.driver, &self.mode, self.bodies, &self.variant, &self.accuracy)
     }
@@ -162,8 +165,8 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known settings of `variant`. If `variant` is `None`, considers all variants that are as
-    /// accurate as `mode` requires.
+    /// Returns the fastest known settings of `variant` on `device` for about `bodies` bodies or cells. If `variant` is
+    /// `None`, considers all variants that are as accurate as `mode` requires.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

@@ -57,7 +57,8 @@ impl Trial {
     }
 }
 
-/// Stores the fastest settings of each kernel variant for each number of bodies in `tuned`, ignoring rough measurements.
+/// Stores the fastest settings of each kernel variant for each number of bodies in `tuned`, ignoring rough
+/// measurements.
 pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
     let mut thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
     // Faster settings replace slower ones of the same variant and number of bodies.
@@ -226,7 +227,7 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     let mut improves = true;
     while std::mem::take(&mut improves) {
         let before = leader.recipe;
-        // Another method would change the error too.
+        // Methods are not varied, because another method would also change the error.
         let is_searched = |knob: &&Knob| !knob.never_hurts && !knob.is_method;
         let knobs = before.knobs().map(|(knob, _)| knob).filter(is_searched);
         for knob in knobs.map(Some).chain([None]) {

@@ -36,12 +36,12 @@ pub struct ErrorPoint {
     pub value: Option<ParamValue>,
     /// Speed in steps per second.
     pub steps_per_second: f64,
-    /// Errors of the last step.
+    /// Relative errors of the last step, on a sample of bodies.
     pub errors: SampleErrors,
 }
 
 impl ErrorPoint {
-    /// Returns the text beside the point: the value of the parameter, or the name of a variant that does not use it.
+    /// Returns the label of the point: the value of the compared parameter, or the variant's name if it has no value.
     pub fn label(&self) -> String {
         self.value.map_or_else(|| self.variant.name.to_owned(), |value| value.to_string())
     }
@@ -66,7 +66,7 @@ impl ErrorChart {
     }
 
     /// Returns a line for each measured variant: its index in the mode's list of variants, the variant, and its points
-    /// in order of increasing error.
+    /// with finite, nonzero errors, in order of increasing error.
     pub fn lines(&self) -> Vec<(usize, &'static Variant, Vec<&ErrorPoint>)> {
         let line = |(index, variant): (usize, &'static Variant)| {
             let can_show = |point: &&ErrorPoint| point.errors.rms > 0.0 && point.errors.rms.is_finite();

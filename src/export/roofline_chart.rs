@@ -1,5 +1,5 @@
-//! Roofline charts, for the window, PNG files and CSV files: operations per second against operations per byte (Williams,
-//! Waterman and Patterson 2009, Communications of the ACM 52, 65).
+//! Roofline charts, for the window, PNG files and CSV files: operations per second against operations per byte
+//! (Williams, Waterman and Patterson 2009, Communications of the ACM 52, 65).
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub struct RooflineChart {
     pub current: Option<&'static Variant>,
 }
 
-/// Speed of a kernel variant.
+/// Speed of a kernel variant, and its operations and bytes per unit of work.
 #[derive(Debug, Clone)]
 pub struct RooflinePoint {
     /// Measured kernel variant.
@@ -49,7 +49,7 @@ impl RooflinePoint {
 /// A roof: the limit on operations per second that one part of a device sets, such as its arithmetic or a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roof {
-    /// Name of the roof.
+    /// Name of the roof, such as `memory copies`.
     pub name: &'static str,
     /// Number of operations per second (`Level`), or of bytes per second (`Slope`).
     pub rate: f64,
@@ -67,7 +67,8 @@ pub enum Shape {
 }
 
 impl Roof {
-    /// Returns the number of operations per second that the roof allows at an arithmetic intensity, in operations per byte.
+    /// Returns the number of operations per second that the roof allows at an arithmetic intensity, in operations per
+    /// byte.
     pub fn at(&self, intensity: f64) -> f64 {
         match self.shape {
             Shape::Level => self.rate,
@@ -96,7 +97,8 @@ impl RooflineChart {
         }
     }
 
-    /// Returns the measured roofs. The roof for reciprocal roots counts all operations that a kernel does per root.
+    /// Returns the roofs with a measured rate. The roof for reciprocal roots counts all operations that a kernel does
+    /// per root.
     pub fn roofs(&self) -> Vec<Roof> {
         let Roofline {
             multiply_adds_per_second,
@@ -115,7 +117,7 @@ impl RooflineChart {
         let roots = roots_per_second.zip(of_a_root).map(|(roots, operations)| roots * operations);
         [
             ("multiply-adds", multiply_adds_per_second.map(|rate| 2.0 * rate), Shape::Level),
-            ("reciprocal roots", roots, Shape::Level),
+            ("reciprocal square roots", roots, Shape::Level),
             ("cache reads", fetched_bytes_per_second, Shape::Slope),
             ("memory copies", copied_bytes_per_second, Shape::Slope),
         ]
@@ -124,8 +126,8 @@ impl RooflineChart {
         .collect()
     }
 
-    /// Returns the largest number of operations per second that the device's arithmetic and caches allow at an arithmetic
-    /// intensity; `None` if the peak rate of the arithmetic is unknown.
+    /// Returns the largest number of operations per second that the device's arithmetic and caches allow at an
+    /// arithmetic intensity; `None` if the peak rate of the arithmetic is unknown.
     pub fn ceiling(&self, intensity: f64) -> Option<f64> {
         let roofs = self.roofs();
         roofs.iter().any(|roof| roof.name == "multiply-adds").then(|| {
@@ -186,7 +188,7 @@ mod tests {
     fn roofs_limit_operations_or_bytes() {
         let chart = chart();
         let roofs: Vec<_> = chart.roofs().into_iter().map(|roof| (roof.name, roof.at(0.25))).collect();
-        let expected = [("multiply-adds", 100e9), ("reciprocal roots", 80e9), ("cache reads", 50e9)];
+        let expected = [("multiply-adds", 100e9), ("reciprocal square roots", 80e9), ("cache reads", 50e9)];
         assert_eq!(roofs, expected);
         assert_eq!(chart.ceiling(0.25), Some(50e9));
         assert_eq!(chart.ceiling(10.0), Some(100e9));

@@ -3,9 +3,9 @@
 /// Effect of a step on one body: the changes in its velocity and position, or only its acceleration (as `velocity`).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
-    /// Change in the body's velocity, or the body's acceleration.
+    /// Change in the body's velocity, or the body's acceleration. For a fluid cell, some of its populations.
     pub velocity: [f64; 4],
-    /// Change in the body's position.
+    /// Change in the body's position. For a fluid cell, some of its populations.
     pub position: [f64; 4],
 }
 
@@ -43,7 +43,7 @@ pub const TOLERANCE: f64 = 1e-4;
 pub const UNNOTICED: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;
-/// Minimum number of bodies whose errors are measured, unless there are fewer: enough for a 99th percentile.
+/// Minimum number of bodies whose errors are measured, if the simulation has as many: enough for a 99th percentile.
 pub const LEAST_SAMPLE: usize = 128;
 /// Smallest number of errors for which a 99th percentile is reported. In smaller samples, it is equal to the maximum.
 const LEAST_FOR_P99: usize = 100;
@@ -87,7 +87,7 @@ impl SampleErrors {
     pub(super) fn new(rms: f64, mut errors: Vec<f64>) -> Option<Self> {
         errors.sort_unstable_by(f64::total_cmp);
         let count = errors.len();
-        // The smallest error that at least `percent` of the sample do not exceed.
+        // Returns the smallest error that is not exceeded in at least `percent` % of the sample.
         let percentile = |percent: usize| errors[(percent * count).div_ceil(100) - 1];
         errors.last().map(|&max| Self {
             count,
@@ -106,7 +106,8 @@ impl SampleErrors {
     }
 }
 
-/// Returns the error [`SampleErrors::rms`] of a sample, or `None` if all computed and exact values are zero.
+/// Returns the error [`SampleErrors::rms`] (root mean square) of a sample, or `None` if all computed and exact values
+/// are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     SampleErrors::of(bodies).map(|errors| errors.rms)
 }
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn each_body_counts_by_its_own_effect() {
         let place = |x: f64| Effect { position: [0.0, x, 0.0, 0.0], ..Effect::default() };
-        // A tenth of a small effect, a hundredth of a large one, and nothing, which is not counted.
+        // Errors of 1/10 of a small effect and of 1/100 of a large effect. A body without an effect is not counted.
         let bodies = [judged(0.11, 0.1), judged(101.0, 100.0), judged(0.0, 0.0)];
         let errors = SampleErrors::of(bodies).unwrap();
         assert_eq!(errors.count, 2);

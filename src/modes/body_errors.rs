@@ -1,4 +1,4 @@
-//! Relative errors of individual bodies, which the picture shows as colours if `error` is selected.
+//! Relative errors of individual bodies, which the picture shows if the parameter `colour` is set to `error`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -22,10 +22,11 @@ impl BodyErrors {
     /// Range to which errors are clamped before their logarithm is taken, because an error of 0 has no logarithm.
     const RANGE: [f64; 2] = [1e-9, 1e9];
 
-    /// Returns the next `most` of `count` bodies, or all if there are fewer. Forgets all errors if `count` has changed.
+    /// Returns the indices of the next bodies to measure: `most` of the `count` bodies, or all bodies if `count` is
+    /// smaller. Discards all errors if `count` has changed.
     pub fn choose(&mut self, count: usize, most: usize) -> Vec<usize> {
         if self.order.len() != count {
-            // A picture drawn again must show the same bodies, so the order is always the same.
+            // The order is the same in every run, so that a picture that is drawn again shows the same bodies.
             let order = rand::seq::index::sample(&mut ChaCha8Rng::from_seed([0; 32]), count, count);
             *self = Self { values: vec![Points::UNMEASURED; count], order: order.into_vec(), next: 0 };
         }
@@ -34,7 +35,7 @@ impl BodyErrors {
         self.order.iter().cycle().skip(first).take(most.min(count)).copied().collect()
     }
 
-    /// Stores the errors of the bodies in `sample`. Returns `true` if bodies without a known error may be left: if a
+    /// Stores the errors of the bodies in `sample`. Returns `true` if some bodies may still have no known error: if a
     /// body in `sample` had no known error before, or if no bodies have been chosen yet.
     pub fn note(&mut self, sample: &[Judged]) -> bool {
         let mut is_news = self.order.is_empty();
@@ -47,12 +48,13 @@ impl BodyErrors {
         is_news
     }
 
-    /// Forgets all errors, because the forces are computed differently from now on.
+    /// Discards all errors, because the forces will be computed in a different way.
     pub fn forget(&mut self) {
         self.values.fill(Points::UNMEASURED);
     }
 
-    /// Replaces the values of `points` with the errors of the bodies. Quarantined bodies stay quarantined.
+    /// Sets the colour value of each body in `points` to the logarithm of the body's error. Bodies marked as
+    /// [`Points::QUARANTINED`] (excluded because of non-finite values) keep their mark.
     pub fn colour(&self, points: &mut Points) {
         let mut measured = 0;
         for (body, value) in points.values.iter_mut().enumerate().filter(|(_, v)| **v != Points::QUARANTINED)
@@ -84,7 +86,7 @@ mod tests {
         let mut errors = BodyErrors::default();
         let turns: Vec<_> = (0..4).map(|_| errors.choose(100, 30)).collect();
         let mut first: Vec<_> = turns.concat();
-        // The fourth turn begins the order again.
+        // The fourth call starts the order again.
         assert_eq!(turns[3][10..], turns[0][..20]);
         first.truncate(100);
         assert!(!first.is_sorted());
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_scale_of_errors_has_whole_powers_of_ten_from_measured_bodies_alone() {
-        // One body of thousand is measured.
+        // One body in a thousand is measured.
         let value = |nth: usize| if nth % 1000 == 7 { -4.7 + 2e-5 * nth as f32 } else { Points::UNMEASURED };
         let values: Vec<f32> = (0..100_000).map(value).collect();
         let range = |measured| Points { measured, ..points(&values) }.value_range();

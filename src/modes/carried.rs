@@ -1,7 +1,7 @@
 //! Checks the lists that a snapshot contains in addition to the state.
 //!
-//! A mode describes each list by a row of [`ModeInfo::carries`](super::ModeInfo::carries). A reader of snapshots
-//! refuses lists without a row, and lists that fail the check of their row.
+//! A mode describes each list by a row of [`ModeInfo::carries`](super::ModeInfo::carries). Reading a snapshot fails if
+//! it contains a list without a row, or a list that fails the check of its row.
 //!
 //! A list from a file must hold numbers that the kernels can produce. NaN is allowed only for bodies that the
 //! simulation excludes because of non-finite values. Other non-finite numbers would look like a failed simulation.

@@ -8,12 +8,12 @@ use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies that `check` tests. Many are next to powers of two, where mistakes at the ends of arrays show up.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies that quick checks test, enough to reveal most errors.
+/// Numbers of bodies that quick checks test. These numbers suffice to reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
 /// Number of steps that the `check` command takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
-/// √5 − 2. The fractions of its multiples are evenly spread from 0 to 1, and all different.
+/// √5 − 2. The fractional parts of its multiples are all different, and evenly distributed between 0 and 1.
 const FRACTION: f32 = 0.236_068;
 
 /// Size and mass of a system that brings kernels close to the limits of f32, and the numbers of bodies to test.
@@ -33,10 +33,11 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of `scenes`, for each number of bodies and each combination of the mode's options.
+/// Returns initial states of the scenes named in `scenes`, for each number of bodies and each combination of the mode's
+/// options.
 ///
 /// # Errors
-/// Returns an error if the mode has no such scene.
+/// Returns an error if the mode has no scene with one of the names.
 pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
     for &name in scenes {
@@ -63,7 +64,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
 /// Returns initial states of a gravity scene, scaled to extreme sizes and masses, with the smallest softening length.
 ///
 /// # Errors
-/// Returns an error if the mode has no such scene.
+/// Returns an error if the mode has no scene called `scene`.
 pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
     let scene = info.scene(scene).ok_or_else(|| invalid!("unknown scene {scene}"))?;
     let mut mode = info.mode_for(scene);
@@ -91,7 +92,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Masses of the bodies in a check. Unequal masses reveal mixed-up bodies, but some kernels need equal masses.
+/// Choice of the masses in a check. Unequal masses reveal mixed-up bodies, but some kernels need equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
@@ -117,7 +118,7 @@ fn start(
 /// Sets the masses of the bodies, and varies their velocities because a scene at rest would hide errors.
 ///
 /// No two bodies get the same additional velocity. Otherwise two bodies of a rotating block would only slide along each
-/// other: their speed of approach would be exactly zero, and rounding would decide whether they rub.
+/// other: their speed of approach would be exactly zero, and rounding would decide whether friction acts on them.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {

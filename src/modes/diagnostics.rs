@@ -47,7 +47,7 @@ pub struct Reading {
     /// Change of a parameter that removes the cause of the warning, if there is one.
     #[serde(skip)]
     pub remedy: Option<Remedy>,
-    /// Whether the value is a count, such as a number of collisions, and is shown without decimals.
+    /// Whether the value is a count, such as a number of collisions, which is shown without decimals.
     #[serde(skip)]
     pub counts: bool,
 }
@@ -62,7 +62,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Halves the time step, which makes the motion of bodies more exact.
+    /// Halves the time step, which makes the motion of the bodies more accurate.
     pub(super) const SHORTER_STEP: Self = Self::Multiply("dt", 0.5);
 }
 

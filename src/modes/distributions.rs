@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use crate::base::{Bodies, Choice, is_quarantined, sample_stride};
 use crate::scene::density::{DensityLaw, DensityModel, ScaledDensity};
 
-/// A distribution that a mode has, for the row of the mode in the table of modes.
+/// A kind of distribution of the bodies, which the Plots window can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distribution {
     /// Density by distance from the densest point.
@@ -22,7 +22,7 @@ const SHELLS_PER_DECADE: f64 = 12.0;
 const LEAST_BODIES: usize = 16;
 /// Smallest number of shells that a density profile needs.
 const LEAST_SHELLS: usize = 4;
-/// Largest distance of a shell, as a power of ten. Distances below 10^−20 count as 10^−20.
+/// Limit of the shells, as a power of ten: distances are clamped to the range from 10^−20 to 10^20.
 const DECADES: f64 = 20.0;
 /// Maximum number of bodies that determine the densest point.
 const SAMPLE: usize = 65_536;
@@ -32,11 +32,11 @@ const SHRINKING: f64 = 0.8;
 const SPEED_BINS: usize = 48;
 /// Upper end of a speed histogram, as a multiple of the root of the mean square speed.
 const FASTEST: f64 = 3.0;
-/// Largest share of the speed across the plane z = 0 in a flat scene.
+/// Largest ratio of the rms speed along z to the total rms speed at which bodies count as moving in a plane.
 const FLAT: f64 = 1e-6;
-/// Number of scale radii that a fit compares in each round.
+/// Number of intervals into which each round of a fit divides the range of scale radii.
 const TRIALS: usize = 64;
-/// Number of rounds of a fit, each of which narrows the range of scale radii.
+/// Number of rounds of a fit. Each round narrows the range of scale radii.
 const ROUNDS: usize = 4;
 
 /// Bodies in a range of distances or speeds.
@@ -48,12 +48,12 @@ pub struct Bin {
     pub to: f64,
     /// Number of bodies in the range.
     pub bodies: usize,
-    /// Mass per volume in a shell; share of all bodies per unit of speed in a speed histogram.
+    /// In a density profile, mass per volume; in a speed histogram, fraction of all bodies per unit of speed.
     pub value: f64,
 }
 
 impl Bin {
-    /// Returns the radius that halves the volume of a shell.
+    /// Returns the radius that divides a shell into two parts of equal volume.
     pub fn radius(&self) -> f64 {
         ((self.from.powi(3) + self.to.powi(3)) / 2.0).cbrt()
     }
@@ -91,13 +91,13 @@ impl Distributions {
 pub struct DensityProfile {
     /// Position of the densest point.
     pub centre: [f64; 3],
-    /// Spherical shells from the centre outwards, each with at least 16 bodies. Fewer bodies further out are
-    /// left out.
+    /// Spherical shells from the centre outwards, each with at least 16 bodies. The outermost bodies are left out if
+    /// they are fewer than 16.
     pub shells: Vec<Bin>,
-    /// The density law of each kind, in the order of [`DensityLaw::OPTIONS`], and whether its scales are those of the scene;
-    /// otherwise they are fitted to the shells.
+    /// Each density law with its scales, in the order of [`DensityLaw::OPTIONS`]. The flag is true if the scales are
+    /// those of the scene, and false if they are fitted to the shells.
     pub laws: Vec<(ScaledDensity, bool)>,
-    /// The kind of law that the scene suggests.
+    /// Density law that the scene follows or is expected to approach.
     pub suggested: DensityLaw,
 }
 
@@ -163,7 +163,7 @@ fn densest_point(mut bodies: Vec<(DVec3, f64)>) -> Option<DVec3> {
     }
 }
 
-/// Returns the `law` whose logarithm is nearest to those of the densities of the shells, by least squares.
+/// Fits the scale radius and the scale density of `law` to the logarithms of the shells' densities, by least squares.
 fn fitted(law: DensityLaw, shells: &[Bin]) -> ScaledDensity {
     let points: Vec<[f64; 2]> = shells.iter().map(|shell| [shell.radius(), shell.value.ln()]).collect();
     let trial = |radius: f64| {
@@ -192,9 +192,9 @@ pub struct SpeedHistogram {
     pub dimensions: u32,
     /// Root of the mean square speed.
     pub rms: f64,
-    /// Ranges of speed from 0 to 3 times `rms`. The values times the widths add up to 1 with the faster bodies.
+    /// Ranges of speed from 0 to 3 times `rms`. The sum of value times width over all bins, plus `beyond`, is 1.
     pub bins: Vec<Bin>,
-    /// Share of the bodies that are faster than the last bin.
+    /// Fraction of the bodies that are faster than 3 times `rms`, the upper end of the last bin.
     pub beyond: f64,
 }
 
@@ -230,8 +230,9 @@ impl SpeedHistogram {
         })
     }
 
-    /// Returns Maxwell's distribution of the same rms speed at the speed `v`: the share of the bodies per unit of speed. With
-    /// σ² = rms²/dimensions it is √(2/π) v²/σ³ · exp(−v²/2σ²) in three dimensions, and v/σ² · exp(−v²/2σ²) in two.
+    /// Returns the fraction of bodies per unit of speed at the speed `v` in a Maxwell distribution with the same rms
+    /// speed: with σ² = rms²/dimensions, √(2/π) v²/σ³ · exp(−v²/2σ²) in three dimensions, and v/σ² · exp(−v²/2σ²) in
+    /// two.
     pub fn maxwell(&self, v: f64) -> f64 {
         let sigma = self.rms / f64::from(self.dimensions).sqrt();
         let x = v / sigma;
@@ -244,7 +245,7 @@ impl SpeedHistogram {
 mod tests {
     use super::*;
 
-    /// Random numbers from 0 to 1, each the same in every run.
+    /// Returns a generator of random numbers from 0 to 1, which are the same in every run.
     fn random() -> impl FnMut() -> f64 {
         let mut state = 1u64;
         move || {
@@ -253,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Returns a vector of this length in a random direction.
+    /// Returns a vector with the given length in a random direction.
     fn turned(length: f64, random: &mut impl FnMut() -> f64) -> [f32; 3] {
         let (z, angle) = (2.0 * random() - 1.0, 2.0 * PI * random());
         let rho = (1.0 - z * z).sqrt();
@@ -340,14 +341,14 @@ mod tests {
         );
     }
 
-    /// Velocities with normally distributed components, whose squared sums of pairs are exponentially distributed.
+    /// Returns bodies whose velocity components are normally distributed, by the Box–Muller transform.
     fn gas(dimensions: usize, sigma: f64) -> Bodies {
         let (mut bodies, mut random) = (Bodies::with_capacity(0), random());
         for _ in 0..200_000 {
             let mut normal = || sigma * (-2.0 * (1.0 - random()).ln()).sqrt() * (2.0 * PI * random()).cos();
             let mut v = [normal(), normal(), normal()].map(|c| c as f32);
             v.iter_mut().skip(dimensions).for_each(|c| *c = 0.0);
-            // The whole gas moves.
+            // Adds the same velocity to all bodies, so that the whole gas moves.
             bodies.push([0.0; 3], [v[0] + 3.0, v[1] - 1.0, v[2]], 1e-3);
         }
         bodies
@@ -358,7 +359,7 @@ mod tests {
         for dimensions in [3, 2] {
             let sigma = 0.4;
             let mut bodies = gas(dimensions, sigma);
-            // Quarantined bodies do not count.
+            // Adds a body with a non-finite velocity, which must not count.
             bodies.push([0.0; 3], [f32::NAN; 3], 0.0);
             let speeds = SpeedHistogram::new(&bodies).unwrap();
             assert_eq!(speeds.dimensions as usize, dimensions);
@@ -371,7 +372,7 @@ mod tests {
             }
             let total: f64 = speeds.bins.iter().map(|bin| bin.value * (bin.to - bin.from)).sum();
             assert!((total + speeds.beyond - 1.0).abs() < 1e-12 && speeds.beyond < 1e-3, "{total}");
-            // Maxwell's law is a distribution with this rms speed.
+            // Checks that the integral of Maxwell's law is 1, and that the law has the same rms speed.
             let steps = (0..100_000).map(|nth| 10.0 * rms * (f64::from(nth) + 0.5) / 100_000.0);
             let sum =
                 |power| steps.clone().map(|v| v.powi(power) * speeds.maxwell(v)).sum::<f64>() * rms * 1e-4;

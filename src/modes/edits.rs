@@ -9,7 +9,8 @@ use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Prog
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies a user's edit. A launched cluster has a radius of at least `wide`, and spins at `spin(mass, radius)`.
+/// Applies a user's edit to `bodies`. A launched cluster has a radius of at least `wide`, and rotates with the angular
+/// velocity `spin(mass, radius)`.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,
@@ -90,24 +91,25 @@ pub(super) struct AttractKernels(Option<Built>);
 struct Built {
     recoil: Kernel,
     pull: Kernel,
-    /// Sums of the momentum that the bodies receive and of their masses, one row per work-group. A sum takes eight bytes.
+    /// Sums of the momentum that the bodies receive, and of their masses: one row per work-group, eight bytes per sum.
     rows: Buffer<[f32; 2]>,
 }
 
 /// Bodies whose velocities an [`Attractor`] changes.
 pub(super) struct Attracted<'a> {
-    /// Positions.
+    /// Positions of the bodies.
     pub x: &'a Buffer<[f32; 4]>,
-    /// Velocities.
+    /// Velocities of the bodies.
     pub v: &'a Buffer<[f32; 4]>,
-    /// Name of the buffer, `x` or `v`, whose fourth numbers are the masses.
+    /// Name of the buffer, `x` or `v`, that holds the masses as the fourth number of each body.
     pub mass_in: &'static str,
-    /// Whether the bodies keep their total momentum. Otherwise, an immovable body such as a planet takes the recoil.
+    /// Whether the total momentum of the bodies stays constant. If not, an immovable body such as a planet takes the
+    /// recoil.
     pub keeps_momentum: bool,
 }
 
 impl AttractKernels {
-    /// Queues the kernels that apply `attractor` to the velocities of `bodies` for the duration `time`.
+    /// Queues the kernels that apply `attractor` to the velocities of `bodies` for the simulated time `time`.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,

@@ -1,5 +1,5 @@
-//! Simulation modes. A mode is a struct of parameters, a list of kernel variants, a set of scenes and an f64
-//! reference. A new mode needs a folder here, a folder of kernels, and a row in [`MODES`].
+//! Simulation modes. A mode consists of a struct of parameters, a list of kernel variants, a set of scenes and a
+//! reference implementation in f64. A new mode needs a folder here, a folder of kernels, and a row in [`MODES`].
 
 pub mod accuracy;
 pub mod asteroids;
@@ -42,10 +42,10 @@ pub use self::sharing::{DeviceRecipe, Member, Sharing, Team};
 pub use self::variant::{Knob, MAX_KNOBS, Recipe, Together, Variant};
 pub use self::work::{Series, Sizes, Work};
 
-/// Table of all modes. The panel, the command line, `check`, `bench` and the tests iterate over the table.
+/// Table of all simulation modes. The panel, the command line, `check`, `bench` and the tests iterate over this table.
 pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO, &fluid::INFO];
 
-/// Returns the mode called `name`, if there is one.
+/// Returns the simulation mode called `name`, or `None` if there is no such mode.
 pub fn find(name: &str) -> Option<&'static ModeInfo> {
     MODES.iter().copied().find(|info| info.name == name)
 }

@@ -46,7 +46,7 @@ pub struct ModeInfo {
     pub distributions: &'static [Distribution],
     /// Change of a parameter that makes an unstable simulation more stable, for example after a blow-up.
     pub stabilizer: Remedy,
-    /// Descriptions of the additional lists in the mode's snapshots, which [`Simulation::extra`] returns.
+    /// Descriptions of the lists that the mode's snapshots contain besides the state (see [`Simulation::extra`]).
     pub carries: &'static [CarriedList],
     /// Creates the mode with default parameters.
     pub default: fn() -> Box<dyn Mode>,
@@ -125,19 +125,19 @@ pub struct Start {
 pub struct CarriedList {
     /// Name of the list in [`Extra`] and in snapshot files.
     pub name: &'static str,
-    /// Returns the maximum length of the list in a file, for a grid of `[nx, ny]` cells or for `[n, 1]` bodies.
+    /// Returns the maximum number of values in the list, for a grid of `[nx, ny]` cells or for `[n, 1]` bodies.
     pub most: fn([usize; 2]) -> usize,
     /// Checks a list that was read from a file. The error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
-/// Contents of a snapshot. Each of its lists must be consistent with the mode, the state and the other lists.
+/// A snapshot's mode, state and additional lists, for checking that each list is consistent with the rest.
 pub struct Carries<'a> {
     /// The snapshot's mode with its parameters.
     pub mode: &'a dyn Mode,
     /// The snapshot's bodies or flow, which have already been checked.
     pub state: &'a State,
-    /// All lists in the snapshot; some may not be checked yet.
+    /// All additional lists in the snapshot; some of them may not have been checked yet.
     pub extra: &'a Extra,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Carries<'a> {
     }
 }
 
-/// Quantity, unit and scale that the colours of bodies represent, for the legend.
+/// Quantity, unit and scale that the colours in the picture represent, for the legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColourScale {
     /// Name of the quantity, as in the panel.
@@ -168,7 +168,7 @@ pub struct ColourScale {
     pub unit: ScaleUnit,
     /// Whether the values are decimal logarithms of the quantity.
     pub is_log: bool,
-    /// Colours of the flow's image, which show the quantity; `None` if the palette of the bodies shows it.
+    /// Colours of the fluid's image, if the image shows the quantity; `None` if bodies or tracers show the quantity.
     pub tones: Option<Tones>,
 }
 
@@ -188,7 +188,7 @@ pub enum ScaleUnit {
 }
 
 impl ScaleUnit {
-    /// Returns the unit in a scene with the units `units`, or `None` if the scene does not name it.
+    /// Returns the unit in a scene with the units `units`, or `None` if the unit has no name there.
     pub fn of(self, units: &Units) -> Option<Unit> {
         match self {
             Self::Length => units.length.clone(),
@@ -217,17 +217,17 @@ impl ColourScale {
     }
 }
 
-/// What attracts the bodies of a mode, around which they may orbit.
+/// Source of the gravity that acts on the bodies of a mode, around which they may orbit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Attraction {
-    /// Nothing that a body could orbit.
+    /// No source of gravity.
     Nothing,
-    /// A planet that rests at the origin.
+    /// Gravity of a planet that rests at the origin.
     Planet {
         /// Gravitational constant times the mass of the planet.
         gm: f64,
     },
-    /// All other bodies.
+    /// Gravity of all other bodies.
     Bodies {
         /// Gravitational constant.
         g: f64,
@@ -309,15 +309,15 @@ pub trait Mode: Params + Any + Send + Sync {
         false
     }
 
-    /// Chooses colours that the palette has an effect on, if it has none on the current ones.
+    /// Switches to a colouring that uses the palette, if the current colouring ignores the palette.
     fn use_palette(&mut self) {}
 
-    /// Returns whether the usual error of `variant` is small enough for `auto` to choose it.
+    /// Returns whether `auto` may choose `variant`: whether the usual error of the variant is small enough.
     fn allows(&self, variant: &Variant) -> bool {
         variant.normal_error.is_none_or(|error| error <= UNNOTICED)
     }
 
-    /// Returns a recipe's usual relative error with these parameters; `None` if the recipe is exact up to rounding.
+    /// Returns the usual relative error of a recipe with the mode's parameters; `None` if it is exact up to rounding.
     fn normal_error(&self, recipe: &Recipe) -> Option<f64> {
         recipe.variant.normal_error
     }
@@ -327,8 +327,8 @@ pub trait Mode: Params + Any + Send + Sync {
         recipe.variant.tolerance
     }
 
-    /// Returns the arithmetic and the memory traffic of a recipe per pair or cell, with these parameters. Returns `None` if
-    /// they depend on the bodies.
+    /// Returns how many operations and bytes the kernels of a recipe need per pair or cell. Returns `None` if these
+    /// numbers depend on the bodies.
     fn counts(&self, recipe: &Recipe) -> Option<Counts> {
         (recipe.variant.counts)(recipe)
     }
@@ -352,7 +352,7 @@ pub trait Mode: Params + Any + Send + Sync {
         None
     }
 
-    /// Returns what attracts the bodies, around which they may orbit.
+    /// Returns the source of the gravity that acts on the bodies, around which they may orbit.
     fn attraction(&self) -> Attraction {
         Attraction::Nothing
     }
@@ -363,7 +363,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the device memory per body or cell, in bytes, that every variant needs.
     fn bytes_per_body(&self) -> usize;
 
-    /// Returns the device memory per body or cell in the largest buffer, in bytes.
+    /// Returns how many bytes a body or cell takes up in the largest device buffer.
     fn bytes_in_a_buffer(&self) -> usize {
         size_of::<[f32; 4]>()
     }
@@ -392,9 +392,9 @@ impl dyn Mode {
         old.values().changes(&self.values()).1
     }
 
-    /// Returns the relative error above which the window shows a warning. For an exact variant, this is its tolerance.
-    /// For an approximate variant, it is twice the usual error with these parameters, but at least the tolerance of
-    /// exact variants.
+    /// Returns the relative error above which the window shows a warning. For an exact variant, this limit is the
+    /// variant's tolerance. For an approximate variant, the limit is twice the usual error with these parameters, but
+    /// at least the tolerance of exact variants.
     pub fn alarm(&self, recipe: &Recipe) -> f64 {
         let exact = recipe.variant.tolerance;
         self.normal_error(recipe).map_or(exact, |normal| (2.0 * normal).max(TOLERANCE))
@@ -502,7 +502,7 @@ pub trait Simulation {
         None
     }
 
-    /// Returns the value of the quantity [`ModeInfo::series`] after each step of the last burst. Waits for the device.
+    /// Returns the quantity [`ModeInfo::series`] after each step of the last burst. Waits for the device.
     fn series(&mut self) -> Result<Vec<f64>> {
         Ok(Vec::new())
     }
@@ -525,9 +525,9 @@ pub trait Simulation {
         })
     }
 
-    /// Queues kernels that change all velocities as the attractor does in the simulated time `time`. The total momentum
-    /// stays, unless an immovable body such as a planet takes the recoil. Must be called between bursts of steps. Fails if
-    /// the mode has no bodies.
+    /// Queues kernels that change all velocities as `attractor` would within the simulated time `time`. The total
+    /// momentum stays constant, unless an immovable body such as a planet takes the recoil. Must be called between
+    /// bursts of steps. Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(invalid!("this mode has no bodies to attract"))
     }
@@ -537,11 +537,13 @@ pub trait Simulation {
     /// with the current parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
-    /// Does on this rank of an MPI run what rank 0 ordered. `lists` belong to the order. Fails outside of an MPI run.
+    /// Carries out on this rank an order from rank 0 of an MPI run. `lists` hold the data that the order needs. Fails
+    /// outside of an MPI run.
     fn obey(&mut self, _order: Order, _lists: &[Vec<u8>]) -> Result<()> {
-        Err(invalid!("this simulation obeys no orders"))
+        Err(invalid!("this simulation accepts no commands from rank 0"))
     }
 
-    /// Computes conserved quantities on the device and waits. The potential energy takes about as long as a step.
+    /// Computes conserved quantities on the device, and waits for the results. Computing the potential energy takes
+    /// about as long as a step.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
 }

@@ -13,9 +13,9 @@ const LIGHT: KernelSource = source!("light.cl");
 const HALVINGS: usize = 5;
 /// Maximum number of images that the work-items of a CPU draw at the same time.
 const MOST_IMAGES: usize = 8;
-/// Maximum number of pixels of all these images together, unless one image has more.
+/// Maximum total number of pixels in the images that a CPU draws at the same time, unless a single image has more.
 const MOST_PIXELS: usize = (1 << 23) - MOST_IMAGES;
-/// Number of pixels that a CPU clears and adds up in about the time in which it draws one body.
+/// Number of pixels that a CPU can clear and add up in about the time that it takes to draw one body.
 const PIXELS_PER_BODY: usize = 16;
 
 /// The `pack` kernel, which computes the points to draw, and its output buffers.
@@ -41,7 +41,7 @@ impl Bodies {
         [(&self.positions).into(), (&self.values).into()]
     }
 
-    /// Queues a copy to `points`.
+    /// Queues a copy of the positions and colour values to the host memory of `points`.
     fn read(&self, points: Points) -> Result<Pending<Points>> {
         let Points { positions, values, .. } = points;
         let pending = self.positions.read_into(positions)?.and(self.values.read_into(values)?);
@@ -108,40 +108,40 @@ impl PackedPoints {
     }
 }
 
-/// Kernels that draw the light of bodies as an image, and their buffers.
+/// Kernels that draw the light of bodies as an image, and the buffers of the kernels.
 struct Light {
     add: Kernel,
-    /// Adds up the images that work-items draw on a CPU; `None` if all work-items draw one image.
+    /// Kernel that adds up the images that work-items draw on a CPU; `None` if all work-items draw into one image.
     join: Option<Kernel>,
     halve: Kernel,
     spread: Kernel,
     finish: Kernel,
     list: Kernel,
-    /// Colours of a colour map, with that map.
+    /// The current colour map, and its 256 colours in device memory.
     palette: (Palette, Buffer<[u8; 4]>),
-    /// Number of images for which the first level has room.
+    /// Number of images that fit into the buffer of the first level.
     images: usize,
-    /// Sums of light of the whole image and of smaller ones, each of half the width and height of the one before.
+    /// The image of light at full size, then smaller levels, each of half the width and height of the previous level.
     levels: Vec<Level>,
-    /// What is shown of the whole image, and the number of quarantined bodies.
+    /// Pixels of the finished image, then an element with the number of bodies excluded because of non-finite values.
     image: Buffer<[f16; 4]>,
-    /// The bodies that are copied to the host, if these are a part of all bodies.
+    /// Copies of the bodies that are transferred to the host, if only some of all bodies are transferred.
     listed: Bodies,
 }
 
-/// An image of light.
+/// An image of light at one resolution.
 struct Level {
     /// Width and height in pixels.
     size: [u32; 2],
-    /// Sums of light: four numbers per pixel. The first level holds one image for each work-item that draws, one after another,
-    /// each with four more numbers, of which the first counts quarantined bodies.
+    /// Sums of light: four numbers per pixel. The first level holds several images in sequence, one for each work-item
+    /// that draws. Each of these images ends with four more numbers, the first of which counts quarantined bodies.
     sums: Buffer<[u32; 4]>,
-    /// What is shown of it, in the unit of the sums; in the first level, one element without a use.
+    /// Light that the level displays, in the unit of `sums`. In the first level, a single unused element.
     shown: Buffer<[f32; 4]>,
 }
 
 impl Level {
-    /// Allocates the level with `size`, as `images` images, and the smaller ones.
+    /// Allocates the first level, with room for `images` images of `size` pixels, and all smaller levels.
     fn all(device: &Device, size: [u32; 2], images: usize) -> Result<Vec<Self>> {
         let half = |size: &[u32; 2]| Some(size.map(|side| side.div_ceil(2)));
         let level = |(nth, size): (usize, [u32; 2])| {
@@ -156,14 +156,14 @@ impl Level {
         self.size[0] as usize * self.size[1] as usize
     }
 
-    /// Returns the first arguments of the kernels that read this level.
+    /// Returns the width and height of the level, which are the first arguments of the kernels that read it.
     fn size_args(&self) -> [Arg<'_>; 2] {
         self.size.map(Arg::Uint)
     }
 }
 
 impl Light {
-    /// Builds the kernels. With `own_images`, each work-item draws an image of its own, which is faster on a CPU.
+    /// Builds the kernels. If `own_images` is set, each work-item draws a separate image, which is faster on a CPU.
     fn new(device: &Device, palette: Palette, own_images: bool) -> Result<Self> {
         let defines = own_images.then(|| ("OWN_IMAGES", "1".to_owned()));
         let program = Program::build(device, &sources(&[LIGHT]), defines.as_slice())?;
@@ -192,7 +192,7 @@ impl Light {
         }
         if width.min(height) < 2 {
             return Err(invalid!(
-                "an image of light needs at least 2 × 2 pixels, but has {width} × {height}"
+                "an image needs at least 2 × 2 pixels, but this one has {width} × {height}"
             ));
         }
         let images = self.images(&device, *size, bodies.values.len());
@@ -238,7 +238,7 @@ impl Light {
         lane.whole(Pass::cheap(&self.finish, &args, self.levels[1].pixels()))
     }
 
-    /// Returns the number of images of `size` that `add` draws of `bodies` bodies.
+    /// Returns how many images of `size` pixels the kernel `add` draws at the same time to show `bodies` bodies.
     fn images(&self, device: &Device, size: [u32; 2], bodies: usize) -> usize {
         let pixels = size[0] as usize * size[1] as usize;
         let useful = (MOST_PIXELS / pixels).min(bodies.saturating_mul(PIXELS_PER_BODY) / pixels);
@@ -246,15 +246,15 @@ impl Light {
         (device.info.compute_units as usize).clamp(1, most.max(1))
     }
 
-    /// Queues the kernels that compute the smaller levels, and what is shown of each. A pixel with less light than `little`
-    /// shows the light of the next level.
+    /// Queues the kernels that compute the smaller levels and the light that each level displays. Where the next
+    /// smaller level has less light per pixel than `little`, a pixel displays the light of that smaller level.
     fn spread(&self, lane: &mut Lane, little: f32) -> Result<()> {
         for pair in self.levels.windows(2) {
             let args = [&pair[0].size_args()[..], &[(&pair[0].sums).into(), (&pair[1].sums).into()]].concat();
             lane.whole(Pass::cheap(&self.halve, &args, pair[1].pixels()))?;
         }
         for nth in (1..=HALVINGS).rev() {
-            // The last level shows its own light, because there is none after it.
+            // The last level displays its own light, because no smaller level follows.
             let little = if nth < HALVINGS { little } else { 0.0 };
             let args = [&self.shown_args(nth, little)[..], &[(&self.levels[nth].shown).into()]].concat();
             let [width, height] = self.levels[nth].size.map(|side| side.div_ceil(2) as usize);
@@ -263,7 +263,7 @@ impl Light {
         Ok(())
     }
 
-    /// Returns the first arguments of the kernels that compute what is shown of the `nth` level.
+    /// Returns the first arguments of the kernels that compute the light that the `nth` level displays.
     fn shown_args(&self, nth: usize, little: f32) -> [Arg<'_>; 5] {
         let level = &self.levels[nth];
         let [width, height] = level.size_args();
@@ -271,7 +271,7 @@ impl Light {
         [width, height, Arg::Float(little), (&level.sums).into(), smaller.into()]
     }
 
-    /// Queues a copy of every `stride`-th body, and returns the bodies that it will hold.
+    /// Queues a copy of every `stride`-th body within device memory. Returns the buffers that receive the copies.
     fn list(&mut self, lane: &mut Lane, bodies: &Bodies, stride: usize) -> Result<&Bodies> {
         let count = bodies.values.len().div_ceil(stride);
         if self.listed.values.len() != count {
@@ -284,7 +284,7 @@ impl Light {
     }
 }
 
-/// Returns the 256 colours of a colour map, in device memory.
+/// Returns a buffer with the 256 colours of a colour map, as RGBA.
 fn colours(device: &Device, palette: Palette) -> Result<Buffer<[u8; 4]>> {
     let colours: Vec<_> = (0..=255u8).map(|nth| palette.colour(f32::from(nth) / 255.0)).collect();
     let rows: Vec<_> = colours.into_iter().map(|[red, green, blue]| [red, green, blue, 255]).collect();
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::compute;
 
-    /// Draws 20 000 bodies, of which some are out of view or quarantined, as an image of 65 × 41 pixels.
+    /// Draws 20 000 bodies, some of which are out of view or quarantined, as an image of 65 × 41 pixels.
     fn image(own_images: bool) -> Vec<[f32; 4]> {
         let found = compute::list().unwrap().into_iter().find(|found| found.info.kind == DeviceKind::Cpu);
         let device = found.expect("there is a CPU device").open().unwrap();
@@ -340,7 +340,7 @@ mod tests {
         pixels.into_iter().map(|pixel| pixel.map(f16::to_f32)).collect()
     }
 
-    /// Compares the two ways to draw on one device. Tests that need a GPU may be skipped, but this one is not.
+    /// Compares the drawing methods for CPUs and GPUs on a CPU, because tests that need a GPU may be skipped.
     #[test]
     fn atomic_operations_and_own_images_give_the_same_light() {
         let [own, shared] = [true, false].map(image);

@@ -12,12 +12,12 @@ pub struct DeviceRecipe {
     pub recipe: Recipe,
 }
 
-/// The devices that compute a simulation together, each with its recipe. In an MPI run, other ranks have some of them.
+/// Devices that compute a simulation together, each with its recipe. In an MPI run, some devices belong to other ranks.
 #[derive(Debug)]
 pub struct Team {
-    /// The devices of this process.
+    /// The devices of this process, with their recipes.
     pub local: Vec<DeviceRecipe>,
-    /// The other ranks, or `None` if this process has all devices.
+    /// Connection to the other ranks of an MPI run, or `None` if all devices belong to this process.
     pub link: Option<Link>,
 }
 
@@ -53,7 +53,7 @@ pub struct Sharing {
 /// A device in a shared simulation, and its part of the work.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Member {
-    /// Index of the device in the list of devices.
+    /// Index of the device in the list of all devices of its computer.
     pub index: usize,
     /// Name of the device.
     pub device: String,

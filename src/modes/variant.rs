@@ -48,12 +48,12 @@ pub struct Variant {
     pub together: Together,
     /// Whether the hardware limit of the mode applies. It does not apply to variants that skip pairs or memory traffic.
     pub has_limit: bool,
-    /// Returns the arithmetic and the memory traffic per pair or cell; `None` if they depend on the bodies. The mode may
-    /// add to them (see [`Mode::counts`](super::Mode::counts)).
+    /// Returns how many operations and bytes a pair or cell needs; `None` if these numbers depend on the bodies. The
+    /// mode may increase the numbers (see [`Mode::counts`](super::Mode::counts)).
     pub counts: fn(&Recipe) -> Option<Counts>,
     /// Whether the variant sorts the bodies into the cells of a tree, which pictures can show.
     pub has_cells: bool,
-    /// Data for building the variant's solver, of a type that only the mode knows.
+    /// Data for building the variant's solver. Only the mode knows the data's type.
     pub solver: &'static (dyn Any + Send + Sync),
 }
 
@@ -212,8 +212,8 @@ impl Knob {
         Self { summary, ..self }
     }
 
-    /// Turns the compile-time parameter into one that selects a method, with a label, and a name and a description of each
-    /// value. The last option is the default.
+    /// Turns the compile-time parameter into one that selects a method. `label` is shown in the panel, and `choices`
+    /// holds a name and a description of each value. The last option is the default.
     pub(super) const fn method(
         self,
         label: &'static str,
@@ -244,7 +244,7 @@ impl Knob {
         self.options.iter().copied().find(is_meant)
     }
 
-    /// Returns whether a value is the default method. Values of other compile-time parameters have no fixed default.
+    /// Returns whether `value` selects the default method. Returns false for a compile-time parameter without methods.
     fn is_default_method(&self, value: u32) -> bool {
         self.is_method && self.options.last() == Some(&value)
     }
@@ -339,7 +339,7 @@ impl Recipe {
         self.knobs().map(|(knob, value)| (knob.name, value)).collect()
     }
 
-    /// Returns the compile-time parameters as text in the syntax of `--knob`, without methods that have their default.
+    /// Returns the compile-time parameters as text in the syntax of `--knob`, leaving out methods at their default.
     pub fn words(&self) -> String {
         let told = self.knobs().filter(|(knob, value)| !knob.is_default_method(*value));
         told.map(|(knob, value)| format!("{}={}", knob.name, knob.word(value))).collect::<Vec<_>>().join(" ")

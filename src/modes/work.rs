@@ -6,7 +6,7 @@ use crate::compute::DeviceKind;
 /// Description of what a mode simulates and how much work a step requires.
 #[derive(Debug)]
 pub struct Work {
-    /// Kind of matter that the mode simulates.
+    /// Kind of matter that the mode simulates: bodies or a fluid.
     pub matter: Matter,
     /// Whether the mouse can select, launch and attract bodies. The error says why it cannot, and what to do instead.
     pub tools: Result<(), &'static str>,
@@ -66,7 +66,7 @@ impl Work {
                 "Number of bodies. With most variants, the work per step grows with the square of this number.",
             ),
             unit,
-            help: "Pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped; the variant tree counts what it computes. In brackets: floating-point operations per second, counting 20 per pair.",
+            help: "Pairs of bodies per second, counted as N² for each force evaluation or substep, even if pairs are skipped. The variant tree counts only the interactions that it computes. In brackets: floating-point operations per second, at 20 per pair.",
             in_step: |bodies| (bodies as f64).powi(2),
             report: ("interactions_per_second", 1.0),
             name: None,
@@ -89,7 +89,7 @@ impl Work {
             ),
             brush: Ok(()),
             orbit: Err(
-                "A flow is flat, so the camera does not rotate. Drag to move the view, and turn the wheel to zoom.",
+                "A flow is flat, so the camera does not rotate. Drag to move the view, and scroll to zoom.",
             ),
             shows_momentum: false,
             things: "cells",
@@ -103,7 +103,7 @@ impl Work {
             report: ("mlups", 1e6),
             name: Some("MLUPS"),
             flops: None,
-            // A sound wave crosses one or two cells per step, and the flow about a tenth of a cell.
+            // In each step, a sound wave travels 0.6 cells, and the fluid about 0.1 cells.
             burst: (16, 32),
             most: MAX_CELLS,
             sizes: [

@@ -20,7 +20,7 @@ pub const MAX_BODIES: usize = 1 << 24;
 /// Maximum size of a CSV file in bytes: 1024 bytes per line.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
-/// Names of the columns with numbers, in the order in which [`write()`] writes them.
+/// Names of the numeric columns, in the order in which [`write()`] writes them.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 
 /// Reads the bodies from the CSV file `path`, and their names if the file has a column `name`.
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str, most: usize) -> Result<(Bodies, BodyNames), (u64
     })
 }
 
-/// Writes `bodies` to `file` as CSV, with a column `name` if any of them has a name.
+/// Writes `bodies` to `file` as CSV, with a column `name` if any body has a name.
 ///
 /// Every number is written as the shortest text that parses back to the same bits. The velocity of a quarantined body
 /// (see [`Bodies`]) is written as `NaN`; [`load`] rejects such a file and names the line.
@@ -92,15 +92,15 @@ fn header() -> String {
     HEADER.join(",")
 }
 
-/// The separator of a CSV file, and what each of its columns holds.
+/// Field separator of a CSV file, and the quantity in each column.
 struct Columns {
     separator: char,
-    /// For each column, the index in [`HEADER`] of its quantity; the length of [`HEADER`] for the names.
+    /// For each column, the index of its quantity in [`HEADER`]; the length of [`HEADER`] for the column of names.
     roles: Vec<usize>,
 }
 
 impl Columns {
-    /// Reads the header of a file.
+    /// Parses the header line of a CSV file.
     fn of(text: &str) -> Result<Self, String> {
         let separator =
             [',', ';', '\t'].into_iter().find(|separator| text.contains(*separator)).unwrap_or(',');
@@ -125,7 +125,8 @@ impl Columns {
         }
     }
 
-    /// Reads the numbers of a body, in the order of [`HEADER`], and its name if the file has names.
+    /// Parses a line of a CSV file: the numbers of a body, in the order of [`HEADER`], and its name if the file has
+    /// names.
     fn row<'a>(&self, text: &'a str) -> Result<([f32; HEADER.len()], Option<Cow<'a, str>>), String> {
         let mut fields = fields(text, self.separator);
         let (mut row, mut name) = ([0.0; HEADER.len()], None);
@@ -163,7 +164,8 @@ impl Columns {
     }
 }
 
-/// Returns the fields of a line without the spaces around them. A quoted field may contain the separator, and `""` for `"`.
+/// Returns the fields of a line without the spaces around them. A quoted field may contain the separator, and `""` for
+/// `"`.
 fn fields(text: &str, separator: char) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Laws of the density in round systems of bodies, for comparison with the bodies of a simulation.
+//! Density laws of spherical systems of bodies, for comparison with the bodies of a simulation.
 
 use std::f64::consts::PI;
 
@@ -27,7 +27,7 @@ impl DensityLaw {
 /// A density law with its scales: ρ(r) = `density` · [`DensityLaw::shape`] (r / `radius`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaledDensity {
-    /// The law.
+    /// Density law.
     pub law: DensityLaw,
     /// Scale density, in scene units of mass per volume: for Plummer's law, the density at the centre.
     pub density: f64,
@@ -36,7 +36,7 @@ pub struct ScaledDensity {
 }
 
 impl ScaledDensity {
-    /// Returns Plummer's law for a sphere of this mass and scale radius: ρ = 3M/(4πa³) · (1 + r²/a²)^(−5/2).
+    /// Returns Plummer's law for the given mass and scale radius: ρ = 3M/(4πa³) · (1 + r²/a²)^(−5/2).
     pub(crate) const fn plummer(mass: f64, radius: f64) -> Self {
         let density = 3.0 * mass / (4.0 * PI * radius * radius * radius);
         Self { law: DensityLaw::Plummer, density, radius }
@@ -53,12 +53,12 @@ impl ScaledDensity {
 pub enum DensityModel {
     /// The bodies follow this law at the start.
     Exact(ScaledDensity),
-    /// The bodies may come to resemble this law, with scales that have to be fitted.
+    /// The bodies may come to resemble this law, with scales that must be fitted to the bodies.
     Fitted(DensityLaw),
 }
 
 impl DensityModel {
-    /// Returns the law.
+    /// Returns the density law, without its scales.
     pub fn law(&self) -> DensityLaw {
         match self {
             Self::Exact(scaled) => scaled.law,

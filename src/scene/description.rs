@@ -22,13 +22,14 @@ pub struct Scene {
     pub summary: String,
     /// Parameters that the scene sets, as key-value pairs in the format of `--set`.
     pub params: Vec<(String, String)>,
-    /// Settings of the picture that suit the scene. The user's own settings override them.
+    /// Display settings that suit the scene. The user's own settings override them.
     pub look: Partial<Look>,
-    /// The camera with which the scene opens. If empty, all bodies are in view from the usual direction.
+    /// Initial camera of the scene. If empty, the camera shows all bodies from the default direction.
     pub camera: Partial<SceneCamera>,
     /// Fixed number of bodies or cells; `None` if the user may choose the number.
     pub bodies: Option<usize>,
-    /// Largest number of bodies that `auto` selects, for scenes that look best with few; `None` if it depends on the device alone.
+    /// Largest number of bodies that `auto` selects, for scenes that look best with few; `None` if it depends on the
+    /// device alone.
     pub auto_bodies: Option<usize>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,
@@ -38,7 +39,7 @@ pub struct Scene {
     pub origin: Origin,
     /// Names of the scene's bodies.
     pub names: BodyNames,
-    /// Colours of named bodies, for the colour `own`.
+    /// Colours of bodies, by the name of the body. They are used if the parameter `colour` is `own`.
     pub colours: BTreeMap<String, Srgb>,
     /// Units in which lengths, times and masses are shown.
     pub units: Units,
@@ -130,7 +131,7 @@ impl Scene {
         }
     }
 
-    /// Creates the initial state of the scene: its bodies, or its fluid at rest.
+    /// Creates the initial state of the scene: its bodies or its fluid.
     pub fn generate(&self, setup: &Setup) -> State {
         match &self.origin {
             Origin::Made(generator, arguments) => (generator.make)(setup, arguments),

@@ -7,21 +7,21 @@
 //! generator = "plummer"                 # the origin: a generator, with its arguments in [arguments];
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
-//! pace = 100                            # steps per picture on a fast device, for scenes with a small time step
-//! [params]                              # in the format of --set
+//! pace = 100                            # maximum number of steps per frame, for scenes with a small time step
+//! [params]                              # parameters of the mode, in the format of --set
 //! dt = 0.01
-//! [start]                               # the other choices of the panel
+//! [start]                               # number of bodies and seed
 //! bodies = 10000
 //! seed = 7
 //! [look]                                # how the picture is drawn, in the format of --look
 //! palette = "ice"
-//! [camera]                              # where the camera stands: see `SceneCamera`
+//! [camera]                              # initial position of the camera: see `SceneCamera`
 //! pitch = 60
-//! [units]                               # what 1 stands for: a unit, or a number and a unit; and the date at the start
+//! [units]                               # meaning of 1: a unit, or a number and a unit; and the date at the start
 //! length = "AU"
 //! time = "58.13 days"
 //! date = 2000-01-01T12:00:00
-//! [colours]                             # of named bodies, for `colour = "own"`
+//! [colours]                             # colours of bodies by name, for `colour = "own"`
 //! Sun = "#ffcc44"
 //! ```
 //! Files are untrusted: sizes are limited, an unknown key is an error, and every number is checked.
@@ -45,7 +45,7 @@ use crate::base::{Bodies, BodyNames, Error, MAX_CELLS, ParamValues, Result, Wall
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
-/// Maximum value of the `pace` key (steps per picture) in a scene file.
+/// Maximum value of the `pace` key (steps per frame) in a scene file.
 const MAX_PACE: usize = 10_000;
 /// Advice in the error message for an unknown key in the `[look]` table.
 const OF_MODE: &str = "; parameters of the mode, such as colour, belong in [params]";
@@ -140,7 +140,8 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. If `origin` is given, it replaces the bodies or fluid in the text.
+/// Parses the text of a scene file called `name`. If `origin` is given, it is used instead of the bodies or fluid that
+/// the text describes.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -300,7 +301,7 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if nx < 3 || ny < 3 {
         return Err((1, format!("a grid of {nx} × {ny} cells is too small; it must have at least 3 × 3")));
     }
-    // The text starts with the top row. `reverse` also mirrors the rows, which are then mirrored again.
+    // The text starts with the top row. `reverse` also mirrors each row, so each row is then mirrored again.
     solid.reverse();
     solid.chunks_mut(nx).for_each(<[bool]>::reverse);
     let walls = Walls { nx, ny, solid, length };

@@ -25,7 +25,7 @@ pub struct Generator {
     pub name: &'static str,
     /// Arguments of the generator that a scene file may set.
     pub arguments: &'static [Argument],
-    /// What is known about the density of the bodies; `None` for nothing.
+    /// Density law of the bodies; `None` if no law is known.
     pub density: Option<DensityModel>,
     /// Function that makes the initial state of a scene.
     pub make: fn(&Setup, &Arguments) -> State,

@@ -45,7 +45,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Returns an error in the current line; `what` describes the error.
+    /// Returns an error for the current line; `what` describes the error.
     pub(super) fn wrong(&self, what: impl Into<String>) -> Fault {
         Fault::At(self.number.max(1), what.into())
     }

@@ -18,19 +18,20 @@ use crate::base::{Bodies, BodyNames};
 const MAX_BODIES: usize = 1 << 20;
 /// Number of fields in a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
-/// Number of Newton iterations that solve Kepler's equation to the last digit for eccentricities below 0.999.
+/// Number of Newton iterations, enough to solve Kepler's equation to the last digit for eccentricities below 0.999.
 const ROUNDS: usize = 60;
-/// Number of straight segments that draw an orbit.
+/// Number of straight segments with which an orbit is drawn.
 const SEGMENTS: usize = 180;
 
 /// Bodies on Kepler orbits, and the text that describes the orbits.
 #[derive(Debug, Clone)]
 pub struct Orbits {
     pub(super) text: String,
-    /// The bodies, with velocities at G = 1.
+    /// The bodies, with velocities for G = 1.
     pub(super) bodies: Bodies<f64>,
     pub(super) names: BodyNames,
-    /// For each body on an orbit, the index of the body at its focus, and the elements a, e, i, node, peri, anomaly.
+    /// For each body, the index of the body at its orbit's focus, and the elements a, e, i, node, peri, anomaly; `None`
+    /// if the body has no orbit.
     elements: Vec<Option<(usize, [f64; 6])>>,
 }
 
@@ -105,8 +106,9 @@ impl Orbits {
         }
     }
 
-    /// Returns the initial orbit of the first body called `name`: the name of the body at its focus, and points along the
-    /// ellipse relative to that body. Returns `None` if the body has no orbit or if the body at the focus has no name.
+    /// Returns the initial orbit of the first body called `name`: the name of the body at its focus, and points along
+    /// the ellipse relative to that body. Returns `None` if the body has no orbit or if the body at the focus has no
+    /// name.
     pub fn ellipse(&self, name: &str) -> Option<(&str, impl Iterator<Item = [f64; 3]> + use<>)> {
         let (body, _) = self.names.iter().find(|(_, other)| *other == name)?;
         let (centre, elements) = (*self.elements.get(body)?)?;
@@ -129,7 +131,8 @@ fn on_ellipse(eccentric: f64, [a, e, i, node, peri, _]: [f64; 6]) -> [f64; 3] {
     oriented([i, node, peri].map(f64::to_radians), [a * (cos(eccentric) - e), a * minor * sin(eccentric)])
 }
 
-/// Rotates a vector in the plane of an orbit to the scene's axes, given inclination, node and pericentre in radians.
+/// Rotates a vector in the plane of an orbit to the scene's axes, given inclination, longitude of the node and argument
+/// of the pericentre in radians.
 fn oriented([i, node, peri]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 3] {
     let (sw, cw, sn, cn, si, ci) = (sin(peri), cos(peri), sin(node), cos(node), sin(i), cos(i));
     [
@@ -140,9 +143,10 @@ fn oriented([i, node, peri]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 3] {
 }
 
 /// Returns the position and velocity of a body with the given orbital elements around a mass at rest at the origin.
+/// `gm` is G times the sum of the two masses.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
-    // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.
+    // Newton's method for E − e·sin E = M, from a starting value that cannot overshoot far.
     let mut eccentric = if e < 0.8 { mean } else { std::f64::consts::PI };
     for _ in 0..ROUNDS {
         eccentric -= (eccentric - e * sin(eccentric) - mean) / (1.0 - e * cos(eccentric));

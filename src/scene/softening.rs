@@ -3,17 +3,19 @@
 use super::description::{Origin, Scene};
 use crate::base::Bodies;
 
-/// Number of the heaviest bodies whose distances to all bodies are examined.
+/// Number of heaviest bodies whose distances to all other bodies are examined.
 const HEAVIEST: usize = 32;
-/// Largest number of bodies that are examined if none of them has most of the mass. In larger systems, near pairs are
+/// Largest number of bodies that are examined if no body has most of the mass. In larger systems, close pairs are
 /// chance encounters, which the usual softening length smooths on purpose.
 const FEW: usize = 64;
-/// Ratio of the smallest distance between two bodies to the softening length. At this distance, softening weakens gravity by 0.06 %.
+/// Ratio of the smallest distance between two bodies to the softening length. At this distance, softening weakens
+/// gravity by 0.06 %.
 const SHARE: f32 = 50.0;
 /// Shortest softening length that gravity mode accepts.
 const SHORTEST: f32 = 1e-5;
 
-/// Returns [`for_bodies`] of the listed bodies of `scene`, or `None` for a scene that a generator makes.
+/// Returns a softening length for the bodies or orbits listed in `scene` if the `usual` one is too long, or else
+/// `None`. Scenes from generators and scenes with walls always keep the usual length.
 pub fn for_scene(scene: &Scene, usual: f32) -> Option<f32> {
     match &scene.origin {
         Origin::Bodies(bodies) => for_bodies(bodies, usual),
@@ -22,7 +24,8 @@ pub fn for_scene(scene: &Scene, usual: f32) -> Option<f32> {
     }
 }
 
-/// Returns a softening length that keeps the orbits of `bodies` if the `usual` one would change them, or else `None`.
+/// Returns a softening length that preserves the orbits of `bodies` if the `usual` length would change them, or else
+/// `None`.
 ///
 /// The length is a fiftieth of the smallest distance from one of the heaviest bodies to any other body, rounded down to
 /// one digit. Crowds of bodies without a dominant mass keep the usual length.

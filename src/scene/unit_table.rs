@@ -49,7 +49,8 @@ impl UnitTable {
     }
 }
 
-/// Converts a date, or a date with a time in UTC, to a moment.
+/// Converts a TOML date, with or without a time in UTC, to a [`Date`]. Returns `None` for a time without a date or in
+/// another time zone.
 fn date_of(Datetime { date, time, offset }: Datetime) -> Option<Date> {
     let date = date?;
     let seconds = time.map_or(0.0, |time| {
@@ -60,7 +61,8 @@ fn date_of(Datetime { date, time, offset }: Datetime) -> Option<Date> {
     is_utc.then(|| Date::new(date.year.into(), date.month, date.day, seconds / 86_400.0))
 }
 
-/// Converts a moment to a date and a time in whole seconds, or `None` if TOML cannot write its year.
+/// Converts a [`Date`] to a TOML date with a time in whole seconds, or returns `None` if TOML cannot represent its
+/// year.
 fn datetime(moment: Date) -> Option<Datetime> {
     let (year, month, day) = moment.parts()?;
     let seconds = (moment.0.rem_euclid(1.0) * 86_400.0).round().min(86_399.0) as u32;

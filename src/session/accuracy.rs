@@ -1,4 +1,5 @@
-//! Accuracy checks: a separate thread compares the last step of some bodies with the f64 reference.
+//! Accuracy checks: a separate thread compares the effect of the last step on some bodies with a reference computed in
+//! f64.
 
 use std::sync::Arc;
 use std::thread;
@@ -18,10 +19,10 @@ const SHARE: f64 = 0.01;
 /// Largest fraction of the time that the checking thread may run while the simulation is paused and the colours show
 /// errors. The fraction is large so that the picture soon shows the errors of all bodies.
 const PAUSED_SHARE: f64 = 0.25;
-/// Assumed duration of a check per pair of bodies, in seconds, until the first check has measured the duration.
+/// Assumed duration of a check per pair of bodies, in seconds, before the first check.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
-/// Result of an accuracy check.
+/// Result of an accuracy check, with its duration and the number of pairs that it computed.
 #[derive(Debug)]
 pub(super) struct Verdict {
     errors: Option<SampleErrors>,
@@ -42,9 +43,9 @@ pub(super) struct AccuracyCheck {
     seconds_per_pair: f64,
     /// Errors found by the last check of the current variant, if any.
     pub(super) errors: Option<SampleErrors>,
-    /// Latest errors of individual bodies, for colours that show errors; empty with other colours.
+    /// Latest measured error of each body, for colours that show errors.
     pub(super) bodies: BodyErrors,
-    /// Whether the next check may measure bodies whose error is not known yet.
+    /// Whether the next check may find errors of bodies whose error is not known yet.
     may_find_more: bool,
 }
 
@@ -67,7 +68,8 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Returns the time of the next check in a pause; `None` while a check runs or if nothing is left to check.
+    /// Returns when to start the next check while the simulation is paused; `None` while a check runs or if nothing is
+    /// left to check.
     pub(super) fn next_in_pause(&self) -> Option<Instant> {
         (self.running.is_none() && self.may_find_more).then_some(self.next)
     }
@@ -88,12 +90,12 @@ impl AccuracyCheck {
         }
     }
 
-    /// Notes that there are new steps to check.
+    /// Records that new steps have been computed, which the next check can compare with the reference.
     pub(super) fn stepped(&mut self) {
         self.may_find_more = true;
     }
 
-    /// Waits before the next check, because there is no step to check.
+    /// Postpones the next check, because there is no step to check.
     pub(super) fn postpone(&mut self) {
         self.next = Instant::now() + EVERY;
         self.may_find_more = false;
@@ -121,7 +123,7 @@ impl AccuracyCheck {
         self.running.as_ref().map_or_else(never, |(verdict, _)| verdict.clone())
     }
 
-    /// Stores the result of a check if one has arrived, and schedules the next check.
+    /// Stores the result `verdict` of a check if it has arrived, and schedules the next check.
     pub(super) fn receive(&mut self, verdict: Result<Verdict, TryRecvError>) {
         match verdict {
             Ok(Verdict { errors, judged, took, pairs }) => {
@@ -150,12 +152,13 @@ impl AccuracyCheck {
     }
 }
 
-/// Latest measured speed and accuracy of each variant, for each mode and number of bodies.
+/// Latest measured speed and accuracy of each kernel variant, for each mode and number of bodies.
 #[derive(Default)]
 pub(super) struct VariantLog(Vec<(&'static str, usize, Rung)>);
 
 impl VariantLog {
-    /// Records the current variant's speed, accuracy and `counts`. Copies all records for its mode and system size to `stats`.
+    /// Records the current variant's speed, accuracy and `counts`. Copies all records with the same mode and number of
+    /// bodies to `stats`.
     pub(super) fn note(&mut self, stats: &mut Stats, counts: Option<Counts>) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;

@@ -23,9 +23,9 @@ pub struct Save {
     pub view: String,
 }
 
-/// State of the simulation's thread when it ends.
+/// What to save when the simulation's thread ends, and how long to wait for the current steps.
 pub(super) struct Ending {
-    /// Whether a burst of steps has started but is not complete.
+    /// Whether a burst of steps (the steps between two frames) has started but is not complete.
     pub is_bursting: bool,
     /// Whether the thread ends because of an error.
     pub has_failed: bool,
@@ -205,8 +205,8 @@ pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     saves(path).into_iter().find(|file| file.is_file())
 }
 
-/// Returns whether an earlier run with the autosave `path` left a snapshot that this program cannot read. A newer version
-/// of the program may have written it, so it must not be replaced.
+/// Returns whether an earlier run with the autosave `path` left a snapshot that this program cannot read. A newer
+/// version of the program may have written it, so it must not be replaced.
 pub fn is_foreign(path: &Path) -> bool {
     saves(path).iter().any(|file| Snapshot::is_unreadable(file))
 }

@@ -38,7 +38,7 @@ pub enum Command {
     SaveSnapshot(Save),
     /// Set the autosave file, which is written at each [`Command::SaveSnapshot`] without a path and when quitting.
     SetAutosaveFile(PathBuf),
-    /// Send the points of a saved picture or of a frame of a film.
+    /// Send the points for a saved picture or for a frame of a film.
     Capture(CaptureRequest),
     /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
@@ -50,20 +50,21 @@ pub enum Command {
     StartStudy(Study),
     /// End the running study of kernel settings.
     StopStudy,
-    /// Measure what the window shows.
+    /// Set which measurements to make, depending on the plots and tables that the window shows.
     Watch(WatchList),
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
-    /// Add an image of the light of all bodies to each frame, and leave out some of the bodies; `None` adds no image.
+    /// Add an image of the light of all bodies to each frame, and leave some bodies out of its list of points; `None`
+    /// adds no image.
     ShowLight(Option<Box<LightRequest>>),
     /// Send the state after the current frame, from which a second simulation continues.
     Fork(Sender<Result<Fork>>),
-    /// Run beside another simulation; `None` ends this.
+    /// Take turns on the device with another simulation; `None` ends the turns.
     Pair(Option<Pairing>),
-    /// Send the autosave file, which another simulation takes over.
+    /// Stop autosaving, and send the [`Autosave`] to another simulation, which takes over autosaving.
     GiveAutosave(Sender<Autosave>),
-    /// Take over the autosave file that another simulation sends.
+    /// Receive the [`Autosave`] of another simulation, and take over its autosaving.
     TakeAutosave(Receiver<Autosave>),
     /// Set the interval between displayed frames, which determines the number of steps per frame.
     SetFrameInterval {
@@ -72,7 +73,8 @@ pub enum Command {
         /// Whether the CPU draws the frames. If a graphics card draws them, long bursts on the same card delay drawing.
         is_software: bool,
     },
-    /// Acknowledge one [`Notice::DeviceLost`](super::Notice::DeviceLost): configurations sent after this command do not name the lost device.
+    /// Acknowledge one [`Notice::DeviceLost`](super::Notice::DeviceLost): configurations sent after this command do not
+    /// name the lost device.
     AcknowledgeLoss,
     /// Report that the window has taken the newest frame, so that the simulation may produce the next one.
     FrameTaken,
@@ -80,41 +82,42 @@ pub enum Command {
     Quit(Option<String>),
 }
 
-/// How a simulation runs beside another one.
+/// How a simulation shares its device with a second simulation.
 #[derive(Debug, Clone)]
 pub struct Pairing {
-    /// Its turns on the device.
+    /// Handle with which the simulation waits for its turns on the device.
     pub turns: Turns,
     /// Number of steps between displayed frames. The frames show the steps that are multiples of this number, so that
     /// both simulations show the same steps. `None` if each runs freely.
     pub every: Option<u32>,
 }
 
-/// A moment of the run to go back to.
+/// An earlier moment of the run from which the simulation continues.
 #[derive(Debug, Clone)]
 pub struct Continuation {
-    /// State before the moment; see [`Stats::restore_point`](super::frame::Stats::restore_point).
+    /// State of the simulation at or before the moment; see
+    /// [`Stats::restore_point`](super::frame::Stats::restore_point).
     pub point: RestorePoint,
-    /// Configuration of the moment.
+    /// Configuration with which the steps up to the moment were computed.
     pub config: Config,
-    /// Step of the moment.
+    /// Step number at the moment. The simulation recomputes the steps from `point` to this step.
     pub step: u64,
-    /// Camera position, which stays as it is.
+    /// Current camera position, which the simulation reports back unchanged.
     pub view: String,
 }
 
-/// What the window shows of all that takes time to measure.
+/// The plots and tables that the window shows, for which the simulation makes optional measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WatchList {
-    /// Whether energy and momentum are plotted, and so measured more often.
+    /// Whether energy and momentum are plotted, so that they are measured more often.
     pub energy: bool,
     /// Whether the distributions of the bodies are plotted.
     pub distributions: bool,
-    /// Whether the times of the kernels of a step are shown.
+    /// Whether the time that each kernel takes in a step is shown.
     pub kernels: bool,
-    /// Whether all peak rates of the device are shown.
+    /// Whether the roofline chart is shown, which needs all peak rates of the device.
     pub peaks: bool,
-    /// Whether frames are recorded, and so need restore points.
+    /// Whether the window records frames, which then contain restore points to continue from.
     pub restore_points: bool,
 }
 

@@ -13,21 +13,21 @@ use crate::modes::distributions::Distributions;
 const EVERY: Duration = Duration::from_millis(250);
 /// Largest fraction of the time for which copying the bodies may delay the steps.
 const COPY_SHARE: f64 = 0.02;
-/// Largest fraction of the time that the thread may run.
+/// Largest fraction of the time that the thread may spend on computing distributions.
 const THREAD_SHARE: f64 = 0.1;
 
-/// Distributions, and the time that the thread took.
+/// Computed distributions, and the time that the thread took to compute them.
 type Outcome = (Distributions, Duration);
 
-/// Computes distributions while it is switched on, one after the other, and holds the latest.
+/// Computes the distributions of the bodies repeatedly while switched on, and holds the latest result.
 pub(super) struct DistributionProbe {
     is_on: bool,
     next: Instant,
-    /// Receives the result of the running thread, if there is one.
+    /// Channel that receives the result of the running thread, if there is one.
     running: Option<Receiver<Outcome>>,
-    /// Moment of the bodies that were copied last; `None` if they belong to another scene.
+    /// Simulation moment at which the bodies were last copied; `None` before the first copy in this scene.
     moment: Option<Moment>,
-    /// The latest distributions; `None` if there are none.
+    /// Latest computed distributions of the bodies; `None` if there are none.
     pub latest: Option<Arc<Distributions>>,
 }
 
@@ -36,24 +36,25 @@ impl DistributionProbe {
         Self { is_on: false, next: Instant::now(), running: None, moment: None, latest: None }
     }
 
-    /// Switches the probe on or off.
+    /// Switches the computation of distributions on or off. A change discards all results.
     pub(super) fn switch(&mut self, is_on: bool) {
         if is_on != self.is_on {
             *self = Self { is_on, ..Self::new() };
         }
     }
 
-    /// Returns whether to copy the bodies at `moment`.
+    /// Returns whether to copy the bodies now. `moment` is the current moment of the simulation.
     pub(super) fn is_due(&self, moment: Moment) -> bool {
         self.due(moment).is_some_and(|due| Instant::now() >= due)
     }
 
-    /// Returns when to copy the bodies at `moment`; `None` if that is not needed, or if the thread is still running.
+    /// Returns when to copy the bodies at the current `moment`; `None` if no copy is needed or the thread is still
+    /// running.
     pub(super) fn due(&self, moment: Moment) -> Option<Instant> {
         (self.is_on && self.running.is_none() && self.moment != Some(moment)).then_some(self.next)
     }
 
-    /// Starts the thread, which calls `compute`. Copying the bodies at `moment` delayed the steps by `cost`.
+    /// Starts a thread that calls `compute`. Copying the bodies at `moment` delayed the steps by `cost`.
     pub(super) fn begin(
         &mut self,
         moment: Moment,
@@ -78,7 +79,7 @@ impl DistributionProbe {
         self.running.clone().unwrap_or_else(never)
     }
 
-    /// Stores the result of the thread if it has arrived.
+    /// Stores `outcome`, the result of the thread, if it has arrived.
     pub(super) fn receive(&mut self, outcome: Result<Outcome, TryRecvError>) {
         match outcome {
             Ok((distributions, took)) => {
@@ -92,7 +93,7 @@ impl DistributionProbe {
         self.running = None;
     }
 
-    /// Discards the distributions, which belong to another scene.
+    /// Discards the distributions. Called when the bodies of another scene replace the current ones.
     pub(super) fn forget(&mut self) {
         (self.latest, self.moment) = (None, None);
     }

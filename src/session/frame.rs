@@ -26,15 +26,15 @@ pub struct Frame {
 pub struct Stats {
     /// Name of the simulation mode.
     pub mode: &'static str,
-    /// Configuration with which this frame was computed. While another configuration is being applied, the window shows
-    /// the units, the date, the legend and the orbits of this one.
+    /// Configuration with which this frame was computed. The window takes the units, the date, the legend and the
+    /// orbits from it, because the newest configuration may not have been applied yet.
     #[serde(skip)]
     pub config: Arc<Config>,
     /// Number that identifies a run. It increases whenever a scene is generated or restored from a snapshot.
     pub generation: u64,
     /// Number of steps since the scene began.
     pub step: u64,
-    /// Simulated time since the scene began.
+    /// Simulated time since the scene began, in the units of the simulation.
     pub time: f64,
     /// Number of bodies or cells.
     pub bodies: usize,
@@ -96,7 +96,7 @@ pub struct Stats {
     /// Relative error of a step against the f64 reference, measured on a sample of bodies (see
     /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or if there are no forces.
     pub relative_error: Option<f64>,
-    /// Distribution of the single errors that `relative_error` summarizes; `None` if `relative_error` is `None`.
+    /// Distribution of the relative errors of the bodies in the sample; `None` if `relative_error` is `None`.
     pub errors: Option<SampleErrors>,
     /// Number of measured bodies and range of the colour map if the colours show errors; `None` with other colours.
     #[serde(skip)]
@@ -113,14 +113,15 @@ pub struct Stats {
     /// Latest distributions of the bodies; `None` unless they are being computed.
     #[serde(skip)]
     pub distributions: Option<Arc<Distributions>>,
-    /// How the time of a step divides among the kernels, for each device; empty unless it is being measured.
+    /// Time that each kernel takes in a step, for each device; empty unless kernel times are being measured.
     #[serde(skip)]
     pub profiles: Arc<[Profile]>,
-    /// Source of the program that computes the steps, as it was compiled; `None` if the mode has no program.
+    /// Kernel source of the program that computes the steps, as it was compiled; `None` if the mode has no program.
     #[serde(skip)]
     pub source: Option<Arc<ProgramSource>>,
-    /// State from which the simulation can step to this frame exactly. `None` if the frame follows a change other than a step
-    /// too closely, or if the window has not asked for such points ([`WatchList::restore_points`](super::WatchList::restore_points)).
+    /// State from which the simulation can recompute this frame exactly. `None` shortly after a change other than a
+    /// step, such as an edit, or if the window does not need restore points
+    /// ([`WatchList::restore_points`](super::WatchList::restore_points)).
     #[serde(skip)]
     pub restore_point: Option<RestorePoint>,
 }

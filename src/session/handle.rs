@@ -52,14 +52,14 @@ impl Session {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame and whether it is new. Taking a new frame lets the simulation produce the next one.
+    /// Returns the newest frame, and whether it is new. If it is new, tells the simulation to produce the next frame.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         self.take()
     }
 
-    /// Returns the frame that the last call to [`Session::newest`] returned, and whether it is new, like
-    /// [`Session::frame`].
+    /// Returns the frame that the last call to [`Session::newest`] returned, and whether it is new. If it is new, tells
+    /// the simulation to produce the next frame.
     pub fn take(&mut self) -> (&Frame, bool) {
         let fresh = std::mem::take(&mut self.has_new_frame);
         if fresh {
@@ -68,7 +68,7 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the newest frame. Unlike [`Session::frame`], does not let the simulation produce the next frame.
+    /// Returns the newest frame. Unlike [`Session::frame`], does not tell the simulation to produce the next frame.
     pub fn newest(&mut self) -> &Frame {
         self.has_new_frame |= self.frames.update();
         self.frames.output_buffer_mut()
@@ -79,7 +79,8 @@ impl Session {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the notices since the last call. Adds [`Notice::Failed`] if the thread ended without sending it.
+    /// Returns the notices that arrived since the last call. Adds [`Notice::Failed`] if the thread ended without
+    /// sending it.
     pub fn notices(&mut self) -> Vec<Notice> {
         let mut notices: Vec<Notice> = self.notices.try_iter().collect();
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));

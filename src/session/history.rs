@@ -1,11 +1,12 @@
-//! History of the quantity that a mode records in each step, thinned out to a limited number of points.
+//! History of a quantity that a mode records in each step, such as the mean speed. A long history is thinned out.
 
 use std::collections::HashMap;
 
-/// Maximum number of points in a series, enough for a plot. At this number, the series drops every other point.
+/// Maximum number of points in a series, enough for a plot. When a series reaches this number, it drops every other
+/// point.
 const MOST: usize = 512;
 
-/// The recorded points of one run of a scene.
+/// The points that were recorded in one run of a scene.
 #[derive(Debug, Default)]
 struct Series {
     generation: u64,

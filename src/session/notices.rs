@@ -67,7 +67,7 @@ pub enum Notice {
     Resumed {
         /// The configuration of the snapshot, which is now current.
         config: Box<Config>,
-        /// Configurations of the modes that are suspended in the snapshot.
+        /// Configurations of other simulation modes whose suspended scenes are in the snapshot.
         left: Vec<Config>,
         /// The camera position stored in the snapshot.
         view: String,
@@ -105,7 +105,7 @@ pub struct ReplacedKernels {
 pub struct Capture {
     /// The points to draw.
     pub points: Points,
-    /// Simulated time of the points.
+    /// Simulated time of the points, in the units of the simulation.
     pub time: f64,
     /// Names of the bodies.
     pub names: BodyNames,
@@ -115,7 +115,7 @@ pub struct Capture {
     pub purpose: Purpose,
 }
 
-/// Why the window requested the points of a [`Capture`].
+/// What the window needs the points of a [`Capture`] for.
 #[derive(Debug)]
 pub enum Purpose {
     /// A picture that contains this snapshot.

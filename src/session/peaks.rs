@@ -1,5 +1,5 @@
-//! Measures peak rates of the device in short parts between frames: those that limit the speed of each mode, and all of
-//! them while the roofline is shown.
+//! Measures peak rates of the device in short parts between frames: the rate that limits the speed of the current mode,
+//! and all rates while the roofline chart is shown.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const ALL: [&MicroKernel; 4] =
     [&MicroKernel::MULTIPLY_ADDS, &MicroKernel::FETCHES, &MicroKernel::COPIES, &MicroKernel::ROOTS];
 
-/// The measured peak rates, and the unfinished measurement, if any.
+/// Peak rates that have been measured, and the unfinished measurement, if any.
 pub(super) struct Peaks {
     rates: Vec<(&'static MicroKernel, State)>,
     /// Whether to measure all peak rates, not only the one that limits the current mode.
@@ -29,7 +29,7 @@ pub(super) struct Peaks {
 enum State {
     Building(Receiver<Result<Probe>>),
     Timing(Box<Probe>),
-    /// Measured rate; `None` if the measurement failed.
+    /// Measured rate, in operations or bytes per second; `None` if the measurement failed.
     Known(Option<f64>),
 }
 
@@ -43,7 +43,7 @@ impl Peaks {
         self.measures_all = measures_all;
     }
 
-    /// Discards all rates, because the device changes.
+    /// Discards all measured rates. Called when the device changes.
     pub(super) fn forget(&mut self) {
         self.rates.clear();
     }
@@ -53,7 +53,7 @@ impl Peaks {
         self.rate(info.limit.micro()).map(|rate| info.limit.at(rate))
     }
 
-    /// Returns the peak rates that are known.
+    /// Returns the peak rates that have been measured so far.
     pub(super) fn roofline(&self) -> Roofline {
         Roofline {
             multiply_adds_per_second: self.rate(&MicroKernel::MULTIPLY_ADDS),
@@ -70,7 +70,7 @@ impl Peaks {
         })
     }
 
-    /// Returns the micro-kernel to measure next in a mode, or `None` if all rates that are wanted are known.
+    /// Returns the micro-kernel to measure next while a mode runs, or `None` if all required rates are known.
     fn next(&self, info: &'static ModeInfo) -> Option<&'static MicroKernel> {
         let all = if self.measures_all { &ALL[..] } else { &[] };
         let is_known =
@@ -78,14 +78,14 @@ impl Peaks {
         std::iter::once(info.limit.micro()).chain(all.iter().copied()).find(|micro| !is_known(*micro))
     }
 
-    /// Discards unfinished measurements other than the next one of the mode `info`, because measurements take up a lot of
+    /// Discards unfinished measurements, except for the one that is next for the mode `info`, because they use a lot of
     /// memory.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         let next = info.and_then(|info| self.next(info));
         self.rates.retain(|(micro, state)| Some(*micro) == next || matches!(state, State::Known(_)));
     }
 
-    /// Returns whether to run the next part of a measurement now. Starts building the kernel if it is missing.
+    /// Returns whether to run the next part of a measurement now. If its kernel is missing, starts building the kernel.
     pub(super) fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
         // Only one thread builds a kernel at a time.
         let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
@@ -109,7 +109,7 @@ impl Peaks {
         false
     }
 
-    /// Runs a short part of the next measurement of a mode on the device.
+    /// Runs the next short part of the measurements for a mode on the device.
     pub(super) fn turn(&mut self, info: &'static ModeInfo) {
         let next = self.next(info);
         let Some((_, state)) = self.rates.iter_mut().find(|(micro, _)| Some(*micro) == next) else { return };
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Measures until nothing is due in a mode.
+    /// Runs measurements for a mode until all required rates are known.
     fn measure(peaks: &mut Peaks, device: &Device, info: &'static ModeInfo) {
         while peaks.next(info).is_some() {
             build(peaks, device, info);

@@ -1,5 +1,5 @@
-//! Measures, for the Lens window, how the time of a step divides among the kernels: records one burst of steps, several
-//! times a second.
+//! Measures the time that each kernel takes in a step, for the Lens window. Several times a second, records the kernels
+//! of one burst of steps.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 use crate::base::Result;
 use crate::engine::{Engine, Profile};
 
-/// Time between two recordings. Events make launches slower, so only some of the bursts are recorded.
+/// Time between two recordings. OpenCL events slow launches down, so only some of the bursts are recorded.
 const EVERY: Duration = Duration::from_millis(250);
-/// Maximum number of launches that a recording holds, so that reading their times takes at most a few milliseconds.
+/// Maximum number of kernel launches in a recording, so that reading their times takes at most a few milliseconds.
 const MOST_LAUNCHES: usize = 4096;
 
-/// Records bursts of steps while it is switched on, and holds the latest profiles.
+/// Records the kernels of some bursts of steps while switched on, and holds the latest profiles.
 pub(super) struct Profiler {
     is_on: bool,
     next: Instant,
-    /// Number of steps in the recording that has begun but has not been read yet, and whether all have been queued.
+    /// Number of steps in the recording that has begun but has not been read yet, and whether all steps have been
+    /// queued; `None` without a recording.
     recording: Option<(u32, bool)>,
     /// Latest profile of each device; empty if there is none.
     pub profiles: Arc<[Profile]>,
@@ -35,7 +36,7 @@ impl Profiler {
         }
     }
 
-    /// Begins a recording of the next burst, which has `steps` steps, if one is due.
+    /// If a recording is due, begins to record the next burst, which has `steps` steps.
     pub(super) fn begin_burst(&mut self, engine: &Engine, steps: u32) {
         if self.is_on && self.recording.is_none() && steps > 0 && Instant::now() >= self.next {
             engine.begin_recording(MOST_LAUNCHES);
@@ -51,8 +52,9 @@ impl Profiler {
         }
     }
 
-    /// Reads the recording of a burst that the devices have completed, if there is one. `step_seconds` is the mean time of
-    /// a step on the device, or 0 if it is unknown. So few bursts are recorded that they hardly change this mean.
+    /// Reads the recording of a burst that the devices have completed, if there is one. `step_seconds` is the mean
+    /// device time of a step, or 0 if it is unknown. Recording hardly changes this mean, because few bursts are
+    /// recorded.
     pub(super) fn read(&mut self, engine: &Engine, step_seconds: f64) {
         let Some((steps, true)) = self.recording else { return };
         self.recording = None;
@@ -66,7 +68,7 @@ impl Profiler {
         }
     }
 
-    /// Discards the profiles and the recording, because the kernels or the number of bodies change.
+    /// Discards the profiles and the recording. Called when the kernels or the number of bodies change.
     pub(super) fn forget(&mut self, engine: &Engine) {
         engine.end_recording();
         (self.recording, self.next) = (None, Instant::now());
@@ -122,7 +124,7 @@ mod tests {
         assert!(force.calls >= 1.0 && force.seconds > 0.0 && force.items > 0.0, "{profile:?}");
         assert!(profile.step_seconds >= force.seconds, "{profile:?}");
 
-        // The next recording waits for its time.
+        // The next recording is not due yet.
         burst(&mut profiler, &mut engine, 3);
         profiler.read(&engine, 0.0);
         assert_eq!(profiler.profiles[0], profile);

@@ -12,8 +12,8 @@ pub(super) struct RateCounter {
     /// Time, step number and total device seconds of each sample within [`WINDOW`].
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Total device time from `start` to the last sample, in seconds. The `elapsed` field holds the wall-clock time of
-    /// the same period.
+    /// Total device time from `start` to the last sample, in seconds. The field `elapsed` is the wall-clock time of the
+    /// same period, in seconds.
     seconds: f64,
     elapsed: f64,
 }
@@ -24,7 +24,7 @@ pub(super) struct Rates {
     pub steps_per_second: f64,
     /// Device time of a step, in seconds.
     pub step_seconds: f64,
-    /// Fraction of the time that the device spent computing, from 0 to 1.
+    /// Fraction of wall-clock time that the device spent computing, from 0 to 1.
     pub busy: f64,
 }
 
@@ -48,7 +48,8 @@ impl RateCounter {
         }
     }
 
-    /// Returns the rates of steps and frames, averaged over about the last second.
+    /// Returns the steps per second, the device time per step and the busy fraction, averaged over about the last
+    /// second.
     pub(super) fn rates(&self) -> Rates {
         let (Some(first), Some(last)) = (self.notes.front(), self.notes.back()) else {
             return Rates::default();

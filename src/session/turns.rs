@@ -1,17 +1,17 @@
-//! Turns of two simulations on the devices that they share: one computes while the other waits, so that the measured
-//! times of each are its own.
+//! Lets two simulations take turns on the devices that they share. While one computes, the other waits, so that the
+//! times measured for one contain no work of the other.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Time after which a waiting simulation looks whether it must still wait.
+/// Interval at which a simulation that waits for its turn checks whether to stop waiting.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Access of one simulation to the devices that two simulations share. If both simulations wait, they compute
-/// alternately.
+/// Handle with which one of two simulations takes turns on the devices that they share. If both simulations want to
+/// compute, they alternate.
 #[derive(Debug, Clone)]
 pub struct Turns {
-    /// Index of the simulation: 0 or 1.
+    /// Index of the simulation that owns this handle: 0 or 1.
     place: usize,
     shared: Arc<Shared>,
 }
@@ -25,35 +25,35 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_busy: bool,
-    /// The simulation that computed last.
+    /// Index of the simulation that computed last: 0 or 1.
     last: usize,
     waits: [bool; 2],
     /// Device time of a step of each simulation, in seconds; 0 if unknown.
     step_seconds: [f64; 2],
 }
 
-/// A turn, which ends when it is dropped.
+/// Exclusive use of the shared devices by one simulation, which ends when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
     shared: Arc<Shared>,
 }
 
 impl Turns {
-    /// Returns the access of each of two simulations.
+    /// Creates the handles with which two simulations take turns, one for each.
     pub fn pair() -> [Self; 2] {
         let shared = Arc::<Shared>::default();
         [0, 1].map(|place| Self { place, shared: shared.clone() })
     }
 
-    /// Exchanges the device times of a step, in seconds: stores that of this simulation, and returns that of the other; 0 if
-    /// unknown.
+    /// Stores the device time of a step of this simulation, in seconds, and returns that of the other simulation; 0
+    /// means unknown.
     pub(super) fn exchange_times(&self, step_seconds: f64) -> f64 {
         let mut state = self.shared.state();
         state.step_seconds[self.place] = step_seconds;
         state.step_seconds[1 - self.place]
     }
 
-    /// Waits for the next turn. Returns `None` as soon as `gives_up` returns true.
+    /// Waits until this simulation may use the shared devices. Returns `None` if `gives_up` returns true while waiting.
     pub(super) fn take(&self, mut gives_up: impl FnMut() -> bool) -> Option<Turn> {
         let Self { place, shared } = self;
         let mut state = shared.state();
@@ -107,7 +107,8 @@ mod tests {
                         let turn = turns.take(|| false).unwrap();
                         assert!(turn.shared.state().is_busy);
                         order.lock().unwrap().push(turns.place);
-                        // The other waits before this turn ends, unless it has had all its turns.
+                        // Keeps the turn until the other simulation waits, unless the other has already had all its
+                        // turns.
                         while nth + 1 < EACH && !turn.shared.state().waits[1 - turns.place] {
                             if order.lock().unwrap().iter().filter(|it| **it != turns.place).count() == EACH {
                                 break;

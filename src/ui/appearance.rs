@@ -11,7 +11,7 @@ use crate::base::{CellCounts, Look, MOST_BOXES, ParamValues, Params, format};
 /// Keys of the settings that apply only to kernel variants with a tree.
 const OF_TREES: &[&str] = &["cells", "cells_depth"];
 /// Tooltip text that says why the settings for drawing the tree's cells are disabled.
-const NO_TREE: &str = "The variant in use has no tree. Choose the variant tree in the section Kernel.";
+const NO_TREE: &str = "The variant in use has no tree. Choose the tree variant in the Kernel section.";
 
 /// Keys of the settings that have no effect on a flat picture and are then disabled, with the tooltip [`IS_FLAT`].
 const OF_SPACE: &[&str] = &[
@@ -25,7 +25,7 @@ const OF_SPACE: &[&str] = &[
     "turn",
     "keep_in_view",
 ];
-const IS_FLAT: &str = "This setting has no effect on a flat picture.";
+const IS_FLAT: &str = "This setting has no effect on a two-dimensional picture.";
 
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { recipe, stats, .. } = *model;
@@ -33,7 +33,8 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     // The user's changes are relative to the look of the scene.
     let default = config.start.look.complete();
     section(ui, "Picture", |ui| {
-        let help = "Reset the picture to the scene's look, and theme and text size to their defaults";
+        let help =
+            "Reset the picture settings to those of the scene, and theme and text size to their defaults";
         if enabled_button(ui, out, ("reset picture", "↺ Reset picture", help), *look != default) {
             *look = default.clone();
         }
@@ -82,6 +83,6 @@ fn limit(look: &Look, counts: &CellCounts) -> Option<String> {
     let is_cut = counts.walk.is_none() && (counts.depth as f32) < look.cells_depth;
     is_cut.then(|| {
         let (depth, most) = (counts.depth, format::count(MOST_BOXES as u64));
-        format!("Showing the cells of depth {depth}: the next depth has more than {most} cells")
+        format!("Showing depth {depth}, because the next depth has more than {most} cells")
     })
 }

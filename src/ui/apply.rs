@@ -13,14 +13,14 @@ use crate::modes::MODES;
 
 /// Message about an action that is refused while two simulations are compared.
 pub const ONE_SIMULATION: &str =
-    "Not possible while two simulations are compared. Press D to end the comparison.";
+    "Not available while comparing two simulations. Press D to end the comparison.";
 
 impl Ui {
     /// Performs an action on the user interface or the model. Returns the action that the window must perform, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
             let text =
-                "Not possible while a film is being recorded. Press F9 to stop recording and save the film.";
+                "Not available while a film is being recorded. Press F9 to stop recording and save the film.";
             self.alerts.say(text);
             return None;
         }
@@ -85,8 +85,8 @@ impl Ui {
         let verb = if redoes { "Redid" } else { "Undid" };
         match self.undo.go(redoes, &mut self.modes, (config, look)) {
             Some(Outcome::Changed { name, restarts }) => {
-                let note = if restarts { "; the scene starts again from its beginning" } else { "" };
-                self.alerts.say(format!("{verb} the change of {name}{note}"));
+                let note = if restarts { "; the scene restarts" } else { "" };
+                self.alerts.say(format!("{verb} change: {name}{note}"));
                 None
             }
             Some(Outcome::Edit(kind)) if redoes => {
@@ -113,7 +113,7 @@ impl Ui {
         match action {
             Action::ToggleTool(_) | Action::ToggleBrush if is_past => {
                 self.alerts
-                    .say("The tools are off while you look at the past. Press End to return to the present.");
+                    .say("The tools are off while a recorded moment is shown. Press End to return to the live simulation.");
             }
             Action::ToggleFreeRun => {
                 config.free_run ^= true;

@@ -98,7 +98,7 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, 
 fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &BodyNames)) {
     let mut row = |label: &str, value: String, help: &str| row(ui, label, value, help);
     let Some(orbit) = selected.orbit else {
-        return row("Orbit", "–".to_owned(), "No mass is near enough to hold this body on an orbit");
+        return row("Orbit", "–".to_owned(), "No mass is close enough to hold this body in an orbit");
     };
     let around = match orbit.centre {
         OrbitCentre::Planet => "the planet".to_owned(),
@@ -108,13 +108,15 @@ fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &B
     let what = match orbit.centre {
         OrbitCentre::Planet => "Kepler orbit around the planet",
         OrbitCentre::Body(_) => {
-            "Kepler orbit around the body that has most of the mass, as if no other body attracted"
+            "Kepler orbit around the body with most of the mass, ignoring all other bodies"
         }
         OrbitCentre::Others => {
-            "Kepler orbit around the centre of mass of all other bodies, with the mass of those that are nearer to it than this body"
+            "Kepler orbit around the centre of mass of all other bodies; only those closer to the centre than this body count"
         }
     };
-    let help = format!("{what}, with the present position and velocity. The picture shows its ellipse");
+    let help = format!(
+        "{what}. The orbit is computed from the current position and velocity. The picture shows its ellipse"
+    );
     row("Orbit around", around, &help);
     let length = |value: f64| units::quantity(value, units.length.as_ref(), 4);
     match (orbit.period, orbit.apocentre) {
@@ -163,8 +165,7 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
         ui.label(value).on_hover_text(&help);
         ui.end_row();
     };
-    let help =
-        "Cells of the tree that were too near or too large to act as a whole on the body and its neighbours";
+    let help = "Tree cells that were too near or too large to act on this body as single units, so that their contents were used instead";
     row("Cells opened", walk.opened, opened, help);
     row(
         "Cells used",
@@ -172,7 +173,7 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
         taken,
         "Tree cells that act on this body as single units, in place of the bodies that they contain",
     );
-    row("Pairs", walk.pairs, plain, "Bodies near enough to act one by one");
+    row("Pairs", walk.pairs, plain, "Bodies near enough that their forces are computed individually");
 }
 
 fn number(

@@ -37,7 +37,7 @@ impl DistributionPage {
     pub(super) fn show(&mut self, ui: &mut egui::Ui, stats: &Stats, out: &mut Collector) -> String {
         let info = stats.config.mode.info();
         if info.distributions.is_empty() {
-            ui.label(format!("The mode {} has no bodies whose distributions could be plotted.", info.name));
+            ui.label(format!("The mode {} has no bodies, so there are no distributions to plot.", info.name));
             return String::new();
         }
         let Some(distributions) = &stats.distributions else {

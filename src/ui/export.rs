@@ -18,9 +18,9 @@ const MAX_SECONDS: f32 = 600.0;
 
 /// Command palette entries for the Export section: pairs of a control's identifier and the entry's text.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
-    ("picture size", "Setting Size: size of pictures and films"),
-    ("film", "Setting Format: file format of films"),
-    ("film seconds", "Setting Length: length of films in seconds"),
+    ("picture size", "Size of pictures and films"),
+    ("film", "Format of film files"),
+    ("film seconds", "Length of films in seconds"),
 ];
 
 /// Size of a picture or film.
@@ -118,7 +118,7 @@ impl Export {
         let texts = (
             "film",
             "Film",
-            "File format of films: The default is MP4 if the program ffmpeg is installed, and GIF otherwise.",
+            "File format of films. The default is MP4 if the program ffmpeg is installed, and GIF otherwise.",
         );
         resettable(ui, out, texts, &mut self.format, Format::usual(), |ui, out, _, chosen| {
             let chip =

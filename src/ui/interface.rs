@@ -219,7 +219,7 @@ impl Ui {
     /// Shows the overlay, the toolbar and the markers of the tools.
     fn show_over_picture(&mut self, ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
         let is_filming = self.export.filming.is_some();
-        let past = model.timeline.age().map(|age| format!("The past: {age:.1} s ago"));
+        let past = model.timeline.age().map(|age| format!("Recorded {age:.1} s ago"));
         let status = match (self.measurement.running.is_some(), is_filming, model.config.running) {
             (true, ..) => Some("Measuring: simulation paused"),
             (false, true, _) => Some("Recording"),

@@ -64,12 +64,12 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Action::Undo,
         &[with_ctrl(Key::Z)],
-        "Undo the last change or edit. Undoing an edit also goes back to its time.",
+        "Undo the last change or edit. Undoing an edit also returns to the step of the edit.",
     ),
     keys(
         Action::Redo,
         &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z), with_ctrl(Key::Y)],
-        "Redo the change or edit that was undone last",
+        "Redo the last undone change or edit",
     ),
     keys(Action::DeleteBody, &[plain(Key::Delete)], "Delete the selected body"),
     keys(Action::TogglePlots, &[plain(Key::P)], "Show or hide the plots"),
@@ -79,17 +79,17 @@ pub static CONTROLS: &[Control] = &[
         "Show or hide the lens: times, source code and roofline of the kernels",
     ),
     keys(Action::Compare, &[plain(Key::D)], "Compare two simulations side by side, or end the comparison"),
-    keys(Action::EditOther, &[plain(Key::X)], "Edit the other one of two compared simulations"),
+    keys(Action::EditOther, &[plain(Key::X)], "Edit the other of the two compared simulations"),
     keys(
         Action::ToggleTimeline,
         &[plain(Key::J)],
-        "Show or hide the timeline: look back, replay, continue from there",
+        "Show or hide the timeline: view, replay or continue from recorded moments",
     ),
     words(
         "Left, Right",
-        "Earlier or later recorded frame, while the timeline is open; with Shift, ten frames",
+        "Previous or next recorded frame while the timeline is open; with Shift, move by ten frames",
     ),
-    keys(Action::GoLive, &[plain(Key::End)], "Return from the past to the present"),
+    keys(Action::GoLive, &[plain(Key::End)], "Return to the live simulation"),
     keys(Action::TogglePanel, &[plain(Key::H)], "Show or hide the panel"),
     keys(Action::ToggleFullScreen, &[plain(Key::F11)], "Turn full screen on or off"),
     keys(

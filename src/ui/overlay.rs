@@ -327,7 +327,9 @@ fn error_row(model: &Model) -> Row {
     let worries = stats.relative_error.is_some_and(|error| error > alarm);
     let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
     let (alarm, spread) = (accuracy::text(Some(alarm)), spread.unwrap_or_default());
-    let help = format!("{help} The number is the root mean square; it is a warning above {alarm}.{spread}");
+    let help = format!(
+        "{help} The number is the root mean square. Values above {alarm} are shown as a warning.{spread}"
+    );
     row(label, accuracy::text(stats.relative_error), help).warns(worries)
 }
 

@@ -50,9 +50,9 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// Command palette entries for settings that are not parameters: pairs of a control's identifier and the entry's text.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
-    ("seed", "Setting Seed: starting value of the random number generator"),
-    ("work-group", "Setting Work-group: number of work-items that run together"),
-    ("steps per frame", "Setting Steps/frame: simulation steps per displayed frame"),
+    ("seed", "Seed: starting value of the random number generator"),
+    ("work-group", "Work-group: number of work-items that run together"),
+    ("steps per frame", "Steps/frame: simulation steps per displayed frame"),
 ];
 
 /// Command palette entries for actions without a shortcut: pairs of the entry's text and the action.
@@ -70,7 +70,7 @@ const COMMANDS: [(&str, Action); 18] = [
         Action::CopyCommandLine,
     ),
     (
-        "Paste settings: apply the command line, or lines such as dt=0.01, in the clipboard",
+        "Paste settings: apply a command line, or lines such as dt=0.01, from the clipboard",
         Action::PasteSettings,
     ),
     ("Follow the selected body, or stop following", Action::FollowBody),
@@ -117,7 +117,7 @@ impl Entry {
         };
         // The text of an option begins with the name of its parameter, which has its own entry.
         let is_option = matches!(self.action, Some(Action::SetOption(..)));
-        let begins = text.strip_prefix("setting ").unwrap_or(&text).starts_with(typed) && !is_option;
+        let begins = text.starts_with(typed) && !is_option;
         let title = text.split(':').next().unwrap_or_default();
         let is_parameter = title.strip_prefix("parameter ") == Some(typed);
         let ranks = [begins || is_parameter, has([title, &synonyms]), true];
@@ -176,7 +176,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     });
     let more = COMMANDS.into_iter().map(|(text, action)| Entry::new(text, action));
     let lessons = Lesson::built_in().iter().map(|lesson| {
-        let text = format!("Lesson {} {}", lesson.title, lesson.summary);
+        let text = format!("Lesson “{}”: {}", lesson.title, lesson.summary);
         Entry::new(text, Action::StartLesson(lesson.clone()))
     });
     let views = (1..=9).flat_map(|number| {
@@ -195,10 +195,8 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         .chain(&export::SETTINGS)
         .filter(|(key, _)| *key != "seed" || config.start.is_random());
     let settings = settings.map(|(key, text)| Entry::new(*text, Action::ShowSetting(key)));
-    let number = Entry::new(
-        format!("Setting {}: number of {}", work.label.0, work.things),
-        Action::ShowSetting("bodies"),
-    );
+    let number =
+        Entry::new(format!("{}: number of {}", work.label.0, work.things), Action::ShowSetting("bodies"));
     let settings = settings.chain(config.start.bodies.is_none().then_some(number));
     let mut parameters = Parameters::default();
     config.mode.clone().visit(&mut parameters);

@@ -174,7 +174,7 @@ fn more_files(ui: &mut egui::Ui, recent: &[PathBuf], out: &mut Collector) {
     }
     let help = "Copy a shell command that opens this scene with these settings";
     button(ui, out, ("copy command line", "Copy as command line", help), Action::CopyCommandLine);
-    let help = "Apply the settings in the clipboard: a command line, or lines such as dt=0.01";
+    let help = "Apply settings from the clipboard: a command line, or lines such as dt=0.01";
     button(ui, out, ("paste settings", "Paste settings", help), Action::PasteSettings);
 }
 

@@ -60,7 +60,7 @@ enum Page {
 /// All pages of the Plots window with their titles and tooltips, in the order in which the window lists them.
 const PAGES: [(Page, &str, &str); 2] = [
     (Page::Time, "Over time", "Measured quantities against simulated time"),
-    (Page::Distributions, "Distributions", "Density by distance, and speeds, of the bodies at this moment"),
+    (Page::Distributions, "Distributions", "Density profile and speeds of the bodies at the current step"),
 ];
 
 /// The points that the plots show, copied from the history at intervals.

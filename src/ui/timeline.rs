@@ -47,7 +47,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, out: &mut Collector) {
 fn controls(ui: &mut egui::Ui, timeline: &TimelineState, out: &mut Collector) {
     ui.add_enabled_ui(timeline.span.is_some(), |ui| {
         let text = if timeline.plays { "⏸ Pause replay" } else { "▶ Replay" };
-        let help = "Replay the run from the moment on the screen, or from the start of the record (Space while the past is shown)";
+        let help = "Replay the recording from the moment on the screen, or from its start (Space while a recorded moment is shown)";
         let replay = with_help(ui.button(text), help);
         out.button("replay", &replay, Action::ReplayOrPause);
         let all = SPEEDS.iter().map(|(speed, name)| Chip::new(name, "Speed of the replay", *speed == timeline.speed));
@@ -60,7 +60,7 @@ fn controls(ui: &mut egui::Ui, timeline: &TimelineState, out: &mut Collector) {
     let help = match (is_past, timeline.can_continue) {
         (true, Err(reason)) => reason,
         _ => {
-            "Go back to the moment on the screen, exactly as it was, and pause there. What came later stays in the record."
+            "Restore the simulation exactly as it was at the moment on the screen, and pause. Later frames stay in the recording."
         }
     };
     let goes = is_past && timeline.can_continue.is_ok();
@@ -82,13 +82,13 @@ fn state(ui: &mut egui::Ui, model: &Model) {
         return;
     };
     let [used, limit] = timeline.bytes.map(|bytes| bytes as f64 / f64::from(1 << 20));
-    let size = format!("Record: {} · {used:.0} of {limit:.0} MB", span(last - first));
+    let size = format!("Recorded: {} · {used:.0} of {limit:.0} MB", span(last - first));
     let part = match timeline.share {
         1 => String::new(),
-        share => format!(" Of the bodies, one in {share} is recorded."),
+        share => format!(" One in {share} bodies is recorded."),
     };
     let help = format!(
-        "Length and memory of the record. Pauses are left out. When the memory is used up, older parts keep fewer frames per \
+        "Length of the recording without pauses, and the memory that it uses. When the memory is used up, older parts keep fewer frames per \
          second, and the oldest are dropped. “Timeline memory” under More picture settings sets the limit.{part}"
     );
     ui.add(Label::new(small(ui, size)).truncate()).on_hover_text(help);

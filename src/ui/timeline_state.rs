@@ -32,7 +32,7 @@ impl Default for TimelineState {
             speed: 1.0,
             events: Vec::new(),
             bytes: [0; 2],
-            can_continue: Err("The picture shows the present"),
+            can_continue: Err("The picture shows the live simulation"),
             share: 1,
         }
     }

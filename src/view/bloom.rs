@@ -10,7 +10,8 @@ use super::fill::{fill, smooth, surface, texture};
 use super::opengl::{fade, source};
 use crate::base::{Result, Shape};
 
-/// Number of downscaled pictures that make up the bloom on a GPU; each has half the width and height of the previous one.
+/// Number of downscaled pictures that make up the bloom on a GPU. Each has half the width and height of the previous
+/// one.
 const LEVELS: usize = 6;
 /// Fraction of the light in each downscaled picture that comes from the next smaller picture.
 const SPREAD: f32 = 0.66;
@@ -41,7 +42,7 @@ impl Bloom {
     pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
         let skipped = usize::from(self.is_software);
         let mut sizes = std::iter::successors(Some(half(light.dimensions())), |size| Some(half(*size)));
-        // The filter of the shader takes five averages of 2 × 2 pixels, which cover 4 × 4 pixels.
+        // The filter of the downscaling shader takes five averages of 2 × 2 pixels, which cover 4 × 4 pixels.
         let size = sizes.nth(skipped).unwrap_or((1, 1));
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {
             let sizes = std::iter::once(size).chain(sizes);

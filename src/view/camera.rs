@@ -1,7 +1,7 @@
-//! Orbit camera, which turns about a target, zooms, and frames the bodies.
+//! Orbit camera, which rotates about a target, pans, zooms, and frames the bodies.
 //!
-//! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*, with x to the
-//! right and y downwards. A cursor's position is relative to the centre of the viewport.
+//! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*, with x to
+//! the right and y downwards. The position of the cursor is relative to the centre of the viewport.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -24,12 +24,13 @@ pub struct Camera {
     pub distance: f32,
     /// Vertical field of view in radians.
     pub fov: f32,
-    /// Distance last chosen by [`Camera::frame_all`]. Sprites are enlarged when the camera is closer than this
-    /// distance, and reduced when it is farther away.
+    /// Distance from the target at which the camera last framed the bodies, in scene units. Sprites are enlarged when
+    /// the camera is closer than this distance, and reduced when it is farther away.
     pub home: f32,
 }
 
-/// Allowed distances from the target to the eye, chosen so that their squares are finite and nonzero in `f32`.
+/// Allowed distances from the target to the eye, in scene units, chosen so that their squares are finite and nonzero in
+/// `f32`.
 const DISTANCES: std::ops::RangeInclusive<f32> = 1e-15..=1e18;
 /// Angle in radians by which a drag across one viewport height rotates the camera.
 const RADIANS_PER_HEIGHT: f32 = PI;
@@ -50,8 +51,8 @@ impl Camera {
         }
     }
 
-    /// Returns the camera for opening a scene. It looks in the direction that `scene` sets, or else in the default
-    /// direction. The camera does not frame the bodies yet; see [`Camera::frame_scene`].
+    /// Returns the initial camera of a scene. It looks in the direction that `scene` sets, or else in the default
+    /// direction for bodies of this shape. [`Camera::frame_scene`] then moves it so that the bodies are in view.
     pub fn opening(scene: &Partial<SceneCamera>, shape: Shape) -> Self {
         let camera = Self::facing(shape);
         if scene.is_empty() {
@@ -82,8 +83,9 @@ impl Camera {
         framed
     }
 
-    /// Returns the scene settings that reproduce this view. `framed` is the camera as it last framed the scene's bodies.
-    /// `points` are the current bodies, which determine how the framing distance depends on the viewing direction.
+    /// Returns the scene settings that reproduce this view. `framed` is the camera as it last framed the scene's
+    /// bodies. `points` are the current bodies, which determine how the framing distance depends on the viewing
+    /// direction.
     pub fn to_scene(&self, framed: &Self, points: &Points, viewport: impl Into<Viewport>) -> SceneCamera {
         let viewport = viewport.into();
         let fitting = |camera: &Self| {
@@ -140,7 +142,8 @@ impl Camera {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
-    /// Returns the side length of the small grid squares in scene units: the largest power of ten up to 0.12 times `distance`.
+    /// Returns the side length of the small grid squares in scene units: the largest power of ten up to 0.12 times the
+    /// camera's distance.
     pub fn grid_spacing(&self) -> f32 {
         10f32.powf((self.distance * 0.12).log10().floor())
     }
@@ -159,8 +162,8 @@ impl Camera {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance to the target by `factor`. The point under the `cursor`, at the target's distance, stays in
-    /// place.
+    /// Multiplies the distance to the target by `factor`. The point under the `cursor`, at the target's distance, stays
+    /// in place on the screen.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -170,10 +173,11 @@ impl Camera {
         }
     }
 
-    /// Frames the bodies without changing the viewing direction. The target is the planet if there is one, otherwise the
-    /// centre of the bodies. From the chosen distance, at least 90 % of the bodies are visible at any rotation about the z
-    /// axis, or all of them if that takes only a little more distance. A single point is viewed from a distance of 3. A flow
-    /// fills the part of the viewport that is not covered. Does nothing if no body has a finite position.
+    /// Frames the bodies without changing the viewing direction. The target is the planet if there is one, otherwise
+    /// the centre of the bodies. From the chosen distance, at least 90 % of the bodies are visible at any rotation
+    /// about the z axis, or all of them if that takes only a little more distance. A single point is viewed from a
+    /// distance of 3. A flow fills the part of the viewport that is not covered. Does nothing if no body has a finite
+    /// position.
     pub fn frame_all(&mut self, points: &Points, viewport: impl Into<Viewport>) {
         let viewport = viewport.into();
         let ([x, y], [width, height]) = viewport.free_part(points.shape);
@@ -190,7 +194,8 @@ impl Camera {
         self.pan(x, y);
     }
 
-    /// Adapts the view to a change of the viewport from `before` to `after`, so that `points` fill as much of it as before.
+    /// Adapts the camera to a viewport that changes from `before` to `after`, so that `points` fill the same fraction
+    /// of the viewport.
     pub fn refit(&mut self, points: &Points, before: Viewport, after: Viewport) {
         let [before, after] = [before, after].map(|viewport| {
             let mut framed = self.clone();
@@ -209,8 +214,8 @@ impl Camera {
         }
     }
 
-    /// Returns the matrix that transforms scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as
-    /// high. The far plane is at infinity, and the near plane is at a thousandth of the target's distance.
+    /// Returns the matrix that transforms scene coordinates to OpenGL's clip space, for a viewport `aspect` times as
+    /// wide as high. The far plane is at infinity, and the near plane is at a thousandth of the target's distance.
     pub fn view_projection(&self, aspect: f32) -> Mat4 {
         let [right, up, back] = self.axes();
         // `Mat4::look_at` would lose the up direction at the poles.
@@ -238,7 +243,8 @@ impl Camera {
         [half_height * sane(aspect), half_height]
     }
 
-    /// Returns the factor by which to enlarge sprites in close views. Sprites grow more slowly than the gaps between bodies.
+    /// Returns the factor by which to enlarge sprites in close views. Sprites grow more slowly than the gaps between
+    /// bodies.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
@@ -251,14 +257,14 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the vector from the target to a point in the plane through the target that is parallel to the screen. The
-    /// point is shown at `(x, y)` viewport heights.
+    /// Returns the vector from the target to a point in the plane through the target that is parallel to the screen.
+    /// The point is shown at `(x, y)` viewport heights.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
     }
 
-    /// Moves the camera's target to `target`; ignores positions that are not finite.
+    /// Moves the camera's target to `target`, without rotating the camera. Ignores positions that are not finite.
     fn look_at(&mut self, target: Vec3) {
         if target.is_finite() {
             self.target = target.clamp(Vec3::splat(-1e18), Vec3::splat(1e18));

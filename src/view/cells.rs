@@ -1,4 +1,4 @@
-//! Draws the cells of a tree as boxes of thin lines, over the picture.
+//! Draws the cells of the gravity tree as boxes of thin lines, over the picture.
 
 use std::rc::Rc;
 
@@ -18,7 +18,8 @@ use crate::base::{Corners, Result, cells};
 const WIDTH: f32 = 0.6;
 const EDGES: u16 = 12;
 
-/// Vertex that holds a box and its role, a number that `shaders/cells.vert` explains.
+/// Vertex that holds a box and its role: 0 for a cell at the chosen depth, 1 for a cell that a body's tree walk opened,
+/// 2 for a cell that the walk used as a whole.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct Cell {
@@ -35,7 +36,7 @@ pub(super) struct Cells {
     corners: IndexBuffer<u16>,
     /// The boxes to draw; `None` if there are none.
     boxes: Option<VertexBuffer<Cell>>,
-    /// Number of boxes with each role.
+    /// Number of boxes with each of the roles 0, 1 and 2; see [`Cell`].
     counts: [usize; 3],
 }
 
@@ -49,7 +50,7 @@ impl Cells {
         Ok(Self { context: context.clone(), program, corners, boxes: None, counts: [0; 3] })
     }
 
-    /// Replaces the boxes with those of `cells`; `None` removes all boxes.
+    /// Replaces the boxes to draw with the boxes of the tree cells `cells`; `None` removes all boxes.
     pub(super) fn upload(&mut self, cells: Option<&cells::Cells>) -> Result<()> {
         let roles = cells.map_or([&[][..]; 3], |cells| [&cells.level, &cells.opened, &cells.taken]);
         self.counts = roles.map(<[Corners]>::len);
@@ -63,7 +64,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Draws the boxes into `area`, behind the bodies in the texture `light`.
+    /// Draws the boxes into `area`, behind the bodies, whose light is in the texture `light`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -31,13 +31,13 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Fraction of the way to its new value that an end of the colour range moves per upload. The first fraction applies if
-/// the end moves outwards, so that new values soon fit. The second applies if it moves inwards, so that colours stay
-/// steady while bodies come and go.
+/// Fractions of the way to the new colour range that an end of the range moves per upload. An end that moves outwards
+/// moves by the first fraction, so that new values soon fit. An end that moves inwards moves by the second, so that
+/// colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Minimum number of bodies at which several threads share the copying. One thread does not saturate the memory bandwidth: on
-/// the host of an H200, copying 1 M bodies takes 3.5 ms with one thread and 1.4 ms with four.
+/// Minimum number of bodies for which several threads share the copying. One thread does not saturate the memory
+/// bandwidth: on the host of an H200, copying 1 M bodies takes 3.5 ms with one thread and 1.4 ms with four.
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
@@ -56,7 +56,8 @@ pub(super) struct Cloud {
     pub buffers: Option<Buffers>,
     /// Buffers of the previous bodies, which OpenGL may still read. Each upload swaps the two sets of buffers.
     spare: Option<Buffers>,
-    /// Difference between the numbers of two bodies that follow each other in the buffers.
+    /// Difference between the indices of two consecutive bodies in the buffers: 1 if all bodies of the simulation are
+    /// uploaded.
     pub stride: u32,
     /// Values of [`Points::values`] at the low and high ends of the colour map.
     pub value_range: [f32; 2],
@@ -79,8 +80,8 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies by every `stride`-th of `points`. If `alike` is true and the number of bodies is unchanged, the
-    /// colour range moves smoothly to `value_range`; otherwise it jumps.
+    /// Replaces the bodies with every `stride`-th body of `points`. If `alike` is true and the number of bodies is
+    /// unchanged, the colour range moves smoothly to `value_range`; otherwise it jumps.
     pub(super) fn upload(
         &mut self,
         points: &Points,
@@ -142,7 +143,7 @@ pub(super) fn palette_texture(context: &Rc<Context>, colour: impl Fn(f32) -> Srg
         .map_err(graphics("create the colour map"))
 }
 
-/// Copies every `stride`-th body and its value.
+/// Copies every `stride`-th body and its value into the vertex buffers.
 fn copy(
     (bodies, values): (&[Body], &[Value]),
     (to_bodies, to_values): (&mut [Body], &mut [Value]),
@@ -169,7 +170,7 @@ fn copy(
     });
 }
 
-/// Returns the range `old` after moving it one step towards `new`. The result is finite and not empty.
+/// Returns the colour range `old` after moving it one step towards the range `new`. The result is finite and not empty.
 pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));

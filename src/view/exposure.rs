@@ -20,7 +20,8 @@ pub(super) struct Meter {
     context: Rc<Context>,
     measure: Program,
     sum: Program,
-    /// Sums over larger and larger blocks of pixels; the last texture is a single pixel that stands for the whole picture.
+    /// Sums over larger and larger blocks of pixels; the last texture is a single pixel that stands for the whole
+    /// picture.
     levels: Vec<Texture2d>,
 }
 
@@ -34,7 +35,8 @@ impl Meter {
         })
     }
 
-    /// Measures the mean logarithmic brightness of the picture `light`, whose alpha channel holds the brightness of each pixel.
+    /// Measures the mean logarithmic brightness of the picture `light`, whose alpha channel holds the brightness of
+    /// each pixel.
     pub(super) fn measure(&mut self, light: &Texture2d) -> Result<()> {
         let by = |(width, height): (u32, u32), side: u32| (width.div_ceil(side), height.div_ceil(side));
         let size = by(light.dimensions(), FIRST);

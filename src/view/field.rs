@@ -40,7 +40,7 @@ impl Field {
         })
     }
 
-    /// Sets the palette.
+    /// Sets the palette from which the colours of the flow's image are taken.
     pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
         self.palette = palette;
         self.update_colours()
@@ -52,13 +52,13 @@ impl Field {
         Ok(())
     }
 
-    /// Returns whether the image shows a quantity in colour, rather than only the obstacles.
+    /// Returns whether the image of the flow shows a quantity in colour, rather than only the obstacles.
     pub(super) fn is_coloured(&self) -> bool {
         self.texture.is_some() && self.tones != Tones::None
     }
 
-    /// Replaces the flow's image. If `alike` is true and the image's size and kind are unchanged, the colour range moves
-    /// smoothly to the new range; otherwise it jumps.
+    /// Replaces the image of the flow. If `alike` is true and the image's size and quantity are unchanged, the colour
+    /// range moves smoothly to the new range; otherwise it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {
@@ -86,7 +86,8 @@ impl Field {
         Ok(())
     }
 
-    /// Draws the image of a flow into `area`. The image lies in the plane z = 0; `half` holds half its width and height.
+    /// Draws the image of a flow into `area`. The image lies in the plane z = 0; `half` holds half its width and half
+    /// its height, in scene units.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -6,25 +6,27 @@ use crate::base::{FINITE_LIMIT, Points, Shape, sample_stride};
 
 /// Minimum fraction of the bodies that the camera must show.
 const SHARE: f64 = 0.9;
-/// Largest factor by which the camera distance may grow to show all bodies instead of only [`SHARE`] of them.
+/// Largest factor by which the camera distance may grow to show all bodies instead of only 90 % of them.
 const REACH: f64 = 1.15;
 /// Factor by which the camera distance grows to leave a margin around the bodies.
 const MARGIN: f64 = 1.05;
-/// Maximum number of bodies used to frame the scene. If there are more, [`Frame::fit`] uses a sample.
+/// Maximum number of bodies from which the camera's target and distance are computed. If there are more, a sample is
+/// used.
 const SAMPLE: usize = 16_384;
 
-/// Maximum number of bodies that [`middle`] considers. If there are more, the function uses a sample.
+/// Maximum number of bodies from which [`middle`] computes the centre. If there are more, a sample is used.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Smallest size of the picture of a flow that avoids the covered corner, relative to one that ignores the corner.
+/// Smallest allowed size of a flow's picture that avoids the covered corner, as a fraction of the size of a picture
+/// that ignores the corner. If the picture would be smaller, it ignores the corner.
 const LEAST: f32 = 0.6;
 
-/// The area of a picture: its shape, and how much of it other parts of the window cover.
+/// The area that shows the bodies: its aspect ratio, and how much of it other parts of the window cover.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viewport {
     /// Width divided by height.
     pub aspect: f32,
-    /// Width and height of the covered part of the upper right corner, in viewport heights.
+    /// Width and height of the covered part of the upper right corner, in viewport heights; 0 if nothing is covered.
     pub covered: [f32; 2],
 }
 
@@ -36,14 +38,15 @@ impl From<f32> for Viewport {
 }
 
 impl Viewport {
-    /// Returns where the picture is placed: its centre, in viewport heights from the viewport's centre with y pointing down,
-    /// and the width and height that are free for it, as fractions of the viewport's. Bodies take the whole viewport, because
-    /// only few of them are in the corner. A flow, which is a rectangle, avoids the covered corner: it moves down or to the
-    /// left as far as necessary.
+    /// Returns the place of bodies of this shape in the viewport: the offset of their centre from the viewport's
+    /// centre, in viewport heights with y pointing down, and the width and height available to them, as fractions of
+    /// the viewport's. Glows and balls take the whole viewport, because only few of them are in the covered corner. A
+    /// flow, which is a rectangle, moves down or to the left as far as necessary to avoid that corner.
     pub(super) fn free_part(self, shape: Shape) -> ([f32; 2], [f32; 2]) {
         let (Self { aspect, covered: [wide, high] }, whole) = (self, ([0.0; 2], [1.0; 2]));
         let Shape::Tracers { half: [x, y] } = shape else { return whole };
-        // The largest rectangle of this shape has `size` times its half width and half height.
+        // `size` returns the factor from the flow's half width `x` and half height `y` to the full width and height, in
+        // viewport heights, of the largest picture of the flow that fits into these fractions of the viewport.
         let size = |[width, height]: [f32; 2]| (width * aspect / x).min(height / y);
         let past_right = |size: f32| 0.5 * (size * x - aspect) + wide;
         let past_top = |size: f32| 0.5 * (size * y - 1.0) + high;
@@ -83,8 +86,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the camera's target and the distance that shows nearly all bodies, or `None` if nothing has a finite position.
-    /// The target is the planet if there is one, otherwise the centre of the bodies. The distance is 0 for a single point.
+    /// Returns the camera's target and the distance that shows nearly all bodies, or `None` if no body has a finite
+    /// position. The target is the planet if there is one, otherwise the centre of the bodies. The distance is 0 for a
+    /// single point.
     pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
@@ -119,11 +123,13 @@ impl Frame {
         wide.max(high) + along * cos
     }
 
-    /// Returns the distance at which a body at `offset` from the target stays in view under any rotation about the z axis.
+    /// Returns the distance at which a body at `offset` from the target stays in view under any rotation about the z
+    /// axis.
     ///
-    /// A body at the angle θ on a circle of radius ρ around the z axis is ρ cos θ to the side and ρ sin θ cos(pitch) nearer to
-    /// the eye. The view must be wide enough for the maximum of the weighted sum of both lengths, and high enough for the point
-    /// nearest to the eye. The sides of the view are slanted, so a ball of radius r needs more room than r.
+    /// A body at the angle θ on a circle of radius ρ around the z axis is ρ cos θ to the side and ρ sin θ cos(pitch)
+    /// nearer to the eye. The view must be wide enough for the maximum of the weighted sum of both lengths, and high
+    /// enough for the point nearest to the eye. The sides of the view are slanted, so a ball of radius r needs more
+    /// room than r.
     fn needed(&self, offset: DVec3, radius: f64) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
@@ -155,8 +161,8 @@ impl Placed {
     }
 }
 
-/// Returns the centre of mass of the bodies nearest to the median position, so that escaping bodies do not affect it;
-/// `None` if there are no bodies.
+/// Returns the centre of mass of the 90 % of the bodies nearest to the median position, so that escaping bodies do not
+/// affect it. Returns `None` if there are no bodies.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {
@@ -174,7 +180,8 @@ fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     Some(if mass > 0.0 { mean(&|m| m / mass) } else { mean(&|_| 1.0 / near.len() as f64) })
 }
 
-/// Returns the index of the last body that must be visible when `count` bodies are sorted by distance.
+/// Returns the index of the last body that must be visible if `count` bodies are sorted by distance and 90 % must be
+/// visible.
 fn share_of(count: usize) -> usize {
     ((count as f64 * SHARE).ceil() as usize).clamp(1, count) - 1
 }

@@ -21,7 +21,7 @@ impl Grid {
         Ok(Self { program: source!("grid", "fill").compile(context)? })
     }
 
-    /// Draws the grid and the axes into `area`, behind the bodies in the texture `light`.
+    /// Draws the grid and the axes into `area`, behind the bodies, whose light is in the texture `light`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -50,8 +50,8 @@ impl Grid {
     }
 }
 
-/// Returns the ends of the drawn z axis, in pixels. The axis extends from `reach` below to `reach` above the origin,
-/// and is clipped just in front of the eye.
+/// Returns the ends of the drawn z axis, in pixels: x and y of the lower end, then of the upper end. The axis extends
+/// from `reach` below to `reach` above the origin, and is clipped just in front of the eye.
 fn upright(camera: &Camera, size: Vec2, reach: f32) -> [f32; 4] {
     let matrix = camera.view_projection(size.x / size.y);
     let [top, foot] = [1.0, -1.0].map(|side| matrix * (Vec3::Z * side * reach).extend(1.0));

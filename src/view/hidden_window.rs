@@ -22,7 +22,7 @@ pub(super) struct Headless {
 }
 
 impl Headless {
-    /// Returns the context.
+    /// Returns the OpenGL context.
     pub(super) fn context(&self) -> &PossiblyCurrentContext {
         &self.context
     }
@@ -44,17 +44,18 @@ pub(super) fn open() -> Result<Headless, Box<dyn std::error::Error>> {
         )
     }?;
     let template = ConfigTemplateBuilder::new().compatible_with_native_window(window).build();
-    // SAFETY: the window exists until its thread ends, which holds for all calls below.
-    let config = unsafe { display.find_configs(template) }?.next().ok_or("there is no configuration")?;
+    // SAFETY: the window exists until its thread ends.
+    let config =
+        unsafe { display.find_configs(template) }?.next().ok_or("no suitable OpenGL configuration")?;
     let attributes = ContextAttributesBuilder::new()
         .with_profile(GlProfile::Core)
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(Some(window));
-    // SAFETY: see above.
+    // SAFETY: the window exists until its thread ends.
     let context = unsafe { display.create_context(&config, &attributes) }?;
     let one = NonZeroU32::MIN;
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(window, one, one);
-    // SAFETY: see above.
+    // SAFETY: the window exists until its thread ends.
     let surface = unsafe { display.create_window_surface(&config, &attributes) }?;
     Ok(Headless { context: context.make_current(&surface)?, surface })
 }

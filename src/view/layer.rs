@@ -28,7 +28,8 @@ impl Layer {
         fill::texture(context, UncompressedFloatFormat::U8U8U8U8, size)
     }
 
-    /// Resizes the layer to `size`, and returns whether the size changed. A change clears the layer.
+    /// Resizes the layer to `size` in pixels, and returns whether the size changed. A change of the size clears the
+    /// layer.
     pub(crate) fn fit(&mut self, size: (u32, u32)) -> Result<bool> {
         let fits = self.texture.dimensions() == size;
         if !fits {

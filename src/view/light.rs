@@ -1,5 +1,5 @@
-//! The light behind the sprites: the sky, and the image of the light of all bodies, which the simulation's device computes for
-//! scenes with very many bodies.
+//! The light behind the sprites: the sky, and the image of the light of all bodies, which the simulation's compute
+//! device draws for scenes with very many bodies.
 
 use std::rc::Rc;
 
@@ -12,36 +12,38 @@ use super::fill::{fill, pixels, smooth, texture};
 use super::opengl::{ADD, SCREEN, source};
 use crate::base::{LightImage, Result};
 
-/// Limits that decide when the simulation's device draws the bodies' light, and how many bodies are drawn besides.
+/// Limits for scenes with very many bodies, for which the simulation's compute device draws an image of the bodies'
+/// light.
 pub(super) struct Limits {
-    /// Number of bodies above which their light is an image.
+    /// Number of bodies above which the compute device draws an image of their light.
     pub bodies: usize,
-    /// Maximum number of bodies that are drawn as sprites over the image.
+    /// Maximum number of bodies that are drawn as sprites over the image of the light.
     pub sprites: usize,
-    /// Maximum number of pixels of the image.
+    /// Maximum number of pixels of the image of the light.
     pub pixels: u32,
 }
 
-/// Limits with hardware rendering and with software rendering.
+/// Limits for the image of the bodies' light: with hardware rendering, and with software rendering.
 pub(super) const LIMITS: [Limits; 2] = [
     Limits { bodies: 1 << 18, sprites: 1 << 16, pixels: 1 << 21 },
     Limits { bodies: 1 << 13, sprites: 1 << 12, pixels: 1 << 18 },
 ];
-/// Maximum number of bodies whose positions are copied to the host beside the image.
+/// Maximum number of bodies that are copied to the host together with the image of their light.
 pub(super) const LISTED: usize = 1 << 20;
-/// Number of bodies in a pixel of the image below which their light is spread over several pixels.
+/// Brightness, in typical bodies per pixel of the light image, below which a pixel's light is spread over several
+/// pixels.
 pub(super) const SPREAD_BELOW: f32 = 0.3;
-/// Diameter of a typical sprite, in pixels of the image, above which the bodies are drawn as sprites only: an image would
-/// show them as squares.
+/// Diameter of a typical sprite, in pixels of the light image, above which all bodies are drawn as sprites and no image
+/// is used, because the image would show bodies as squares.
 pub(super) const LARGEST: f32 = 6.0;
 
 pub(super) struct Light {
     context: Rc<Context>,
-    /// Programs that draw the image without and with the sky.
+    /// Programs that draw the image of the bodies' light, without and with the sky.
     with_image: [Program; 2],
     /// Program that draws the sky alone.
     only_sky: Program,
-    /// The image; `None` if the bodies have none.
+    /// Image of the light of all bodies; `None` if the compute device has sent none.
     image: Option<Texture2d>,
 }
 
@@ -56,7 +58,7 @@ impl Light {
         })
     }
 
-    /// Replaces the image.
+    /// Replaces the image of the bodies' light; `None` removes it.
     pub(super) fn upload(&mut self, image: Option<&LightImage>) -> Result<()> {
         let Some(image) = image else {
             self.image = None;
@@ -75,12 +77,12 @@ impl Light {
         Ok(())
     }
 
-    /// Returns whether the bodies have an image.
+    /// Returns whether there is an image of the bodies' light.
     pub(super) fn is_there(&self) -> bool {
         self.image.is_some()
     }
 
-    /// Replaces what is on `surface` by the light of the sky and the image, if there are any.
+    /// Replaces the contents of `surface` with the light of the sky and of the image of the bodies, if there are any.
     pub(super) fn draw(&self, surface: &mut impl Surface, sky: Option<&Texture2d>) -> Result<()> {
         let (width, height) = surface.get_dimensions();
         let size = [width as f32, height as f32];
@@ -102,19 +104,19 @@ impl Light {
     }
 }
 
-/// A picture on a surface, to draw sprites over.
+/// A finished picture on a surface, over which sprites are drawn.
 pub(super) struct Over<'a> {
-    /// Place of the picture, in pixels.
+    /// Area of the picture on the surface, in pixels.
     pub area: Rect,
-    /// Whether the exposure is automatic.
+    /// Whether the exposure of the picture is automatic.
     pub is_automatic: bool,
-    /// Measured brightness, from which the automatic exposure follows (see `shaders/common.glsl`).
+    /// Measured brightness of the picture, which determines the automatic exposure (see `shaders/common.glsl`).
     pub measured: &'a Texture2d,
 }
 
 impl Over<'_> {
-    /// Returns the second of two programs and its parameters if sprites are drawn over a picture. Otherwise returns the first
-    /// one, which adds light.
+    /// Chooses the program and the parameters for drawing sprites. Over a finished picture, uses the program `direct`
+    /// and screen blending; otherwise the program `light`, and blending that adds light.
     pub(super) fn choose<'a>(
         over: Option<&Self>,
         [light, direct]: &'a [Program; 2],
@@ -129,7 +131,8 @@ impl Over<'_> {
     }
 }
 
-/// Returns the size of an image for a picture of `size` pixels: the picture divided by a whole number, at least 2 × 2 pixels.
+/// Returns the size of the light image for a picture of `width` × `height` pixels: the picture's size divided by the
+/// smallest whole number that leaves at most `most` pixels, but at least 2 × 2 pixels.
 pub(super) fn image_size([width, height]: [u32; 2], most: u32) -> [u32; 2] {
     let divided = |by: u32| [width.div_ceil(by), height.div_ceil(by)];
     let fits = |by: &u32| divided(*by).into_iter().product::<u32>() <= most;

@@ -1,8 +1,9 @@
 //! Draws bodies with OpenGL 3.3, in a window or without a window. Independent of OpenCL and the simulation.
 //!
 //! A picture takes two passes. The first draws the bodies into a half-float texture of light. The second turns the
-//! light into a picture, with bloom and automatic exposure. Glows add up and are tone-mapped, so that three bodies
-//! are bright and a million are not a white patch; balls hide each other. Tracers glow over the image of their flow.
+//! light into a picture, with bloom and automatic exposure. The light of glowing bodies adds up and is tone-mapped, so
+//! that three bodies are bright and a million are not a white patch. Balls hide each other. The tracers of a flow glow
+//! over its image.
 
 mod bloom;
 mod camera;

@@ -1,4 +1,4 @@
-//! Ambient occlusion: places between crowded balls are darker, because little ambient light arrives there.
+//! Ambient occlusion: darkens the gaps between crowded balls, because little ambient light arrives there.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::fill::fill;
 use super::opengl::{MULTIPLY, source};
 use crate::base::Result;
 
-/// Distance within which balls shade each other, in units of a typical radius.
+/// Distance within which balls darken each other, in units of the radius of a typical ball.
 const REACH: f32 = 3.0;
 
 pub(super) struct Occlusion {
@@ -24,9 +24,9 @@ impl Occlusion {
         Ok(Self { program: source!("occlusion", "fill").compile(context)? })
     }
 
-    /// Darkens the gaps between the balls in the picture `surface`, which `camera` took. `depths` holds the reciprocal depth
-    /// of each pixel, and `radius` is the radius of a typical ball. The soft outlines of balls have no depth of their own, and
-    /// are shaded like what is behind them.
+    /// Darkens the gaps between the balls in the picture on `surface`, which shows the view of `camera`. `depths` holds
+    /// the reciprocal depth of each pixel, and `radius` is the radius of a typical ball. The soft outlines of balls
+    /// have no depth of their own, and are darkened like the objects behind them.
     pub(super) fn darken(
         &self,
         surface: &mut impl Surface,

@@ -27,7 +27,8 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Opens an OpenGL context without a window, on the first device that works (GPUs first), and creates a canvas in it.
+    /// Opens an OpenGL context without a window, on the first device that works (GPUs first), and creates a canvas in
+    /// it.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`] if there is no OpenGL 3.3, or if the device cannot draw this size.
@@ -69,8 +70,8 @@ impl Canvas {
         Ok(Self { context: context.clone(), texture })
     }
 
-    /// Calls `draw` with the canvas as a surface, and returns the new picture. The surface still holds the previous
-    /// picture.
+    /// Calls `draw` with the canvas as a surface, and returns the new picture. When `draw` is called, the surface still
+    /// holds the previous picture.
     ///
     /// # Errors
     /// Returns the error of `draw`, or [`Error::Graphics`] if OpenGL fails.
@@ -116,7 +117,7 @@ impl RawPicture {
 /// The glium backend for an OpenGL context without a visible window.
 struct Offscreen {
     headless: headless::Headless,
-    /// The size that glium takes for the size of the window.
+    /// Width and height in pixels that glium gets as the size of the window.
     size: (u32, u32),
 }
 

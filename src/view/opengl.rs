@@ -1,4 +1,4 @@
-//! Helpers for all OpenGL code: shaders, blending, error texts, and the scale of sizes.
+//! Helpers for all OpenGL code: shaders, blending, error texts, and the scale of sprites and lines.
 
 use std::fmt::Display;
 use std::rc::Rc;
@@ -20,7 +20,8 @@ pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 /// Picture height, in pixels, at which sprites and trails have their nominal sizes.
 const REFERENCE_HEIGHT: f32 = 800.0;
 
-/// Returns the factor that converts sizes at the reference height to sizes in a picture of `height` pixels.
+/// Returns the factor that converts lengths in pixels from a picture of the reference height to a picture of `height`
+/// pixels.
 pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
 }
@@ -57,7 +58,8 @@ pub(super) const fn blending(source: Factor, destination: Factor) -> BlendingFun
     BlendingFunction::Addition { source, destination }
 }
 
-/// Returns additive blending that uses these factors for both colour and alpha.
+/// Returns a blend mode that adds the new value times `source` to the existing value times `destination`, for both
+/// colour and alpha.
 const fn blend(source: Factor, destination: Factor) -> Blend {
     let both = blending(source, destination);
     Blend { color: both, alpha: both, constant_value: (0.0, 0.0, 0.0, 0.0) }
@@ -85,7 +87,7 @@ pub(super) const fn fade(kept: f32) -> Blend {
     Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }
 }
 
-/// Draws one sprite per vertex; `what` names the sprites in errors.
+/// Draws one sprite per vertex. `what` names the sprites in error messages, such as "the stars".
 pub(super) fn draw_sprites<'a>(
     surface: &mut impl Surface,
     what: &str,
@@ -124,12 +126,13 @@ macro_rules! source {
 pub(super) use source;
 
 impl Source {
-    /// Compiles and links the shaders, each with the text of `shaders/common.glsl` in front.
+    /// Compiles and links the shaders, each preceded by the text of `shaders/common.glsl`.
     pub(super) fn compile(&self, context: &Rc<Context>) -> Result<Program> {
         self.compile_with(context, "")
     }
 
-    /// Compiles the shaders with the preprocessor lines `defines`. In a software renderer, `#if` is faster than `if`.
+    /// Compiles the shaders, preceded by the preprocessor lines `defines`. In a software renderer, `#if` is faster than
+    /// `if`.
     pub(super) fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
         let common = include_str!("../../shaders/common.glsl");
         // `#line` makes line numbers in the compiler's messages match the shader's file.
@@ -144,7 +147,7 @@ impl Source {
             tessellation_control_shader: None,
             tessellation_evaluation_shader: None,
             transform_feedback_varyings: None,
-            // glium then leaves GL_FRAMEBUFFER_SRGB off, so that a window and a file get the same bytes.
+            // With this flag, glium leaves GL_FRAMEBUFFER_SRGB off, so that a window and a file get the same bytes.
             outputs_srgb: true,
             uses_point_size: vertex.contains("gl_PointSize"),
         };

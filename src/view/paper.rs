@@ -15,11 +15,11 @@ use crate::base::Result;
 pub(super) struct Paper {
     context: Rc<Context>,
     program: Program,
-    /// Texture of the last picture, which the next picture of the same size reuses.
+    /// Texture of the last dark picture, which the next picture of the same size reuses.
     spare: Option<Texture2d>,
 }
 
-/// A texture to draw the dark picture into.
+/// Texture into which the picture is drawn on a dark background, before its light and dark are exchanged.
 pub(super) struct Sheet {
     context: Rc<Context>,
     texture: Texture2d,
@@ -37,7 +37,7 @@ impl Paper {
         Ok(Self { context: context.clone(), program, spare: None })
     }
 
-    /// Returns a texture of this size, in pixels, to draw the dark picture into.
+    /// Returns a texture of this size, in pixels, for drawing the picture on a dark background.
     pub(super) fn sheet(&mut self, size: (u32, u32)) -> Result<Sheet> {
         let texture = match mem::take(&mut self.spare).filter(|texture| texture.dimensions() == size) {
             Some(texture) => texture,
@@ -46,8 +46,8 @@ impl Paper {
         Ok(Sheet { context: self.context.clone(), texture })
     }
 
-    /// Draws the picture on `sheet` into `area` of a surface of the same size, but not into `hidden`, with light and dark
-    /// exchanged.
+    /// Draws the picture on `sheet` into `area` of a surface of the same size, but not into `hidden`, with light and
+    /// dark exchanged.
     pub(super) fn print(
         &mut self,
         surface: &mut impl Surface,

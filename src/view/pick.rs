@@ -7,21 +7,21 @@ use crate::base::{Points, Shape};
 
 /// Maximum distance between a click and the body that it selects, in viewport heights.
 const REACH: f32 = 0.03;
-/// Maximum number of bodies that [`Lookout::sees_any`] looks at in one call.
+/// Maximum number of bodies that one call of [`Lookout::sees_any`] checks.
 const SEARCHED: usize = 16_384;
 
 /// Searches for bodies in view, a part of the bodies at a time, so that a search among millions does not delay a frame.
 #[derive(Debug, Default)]
 pub struct Lookout {
-    /// Index of the body at which the search continues.
+    /// Index of the body at which the next call continues the search.
     next: usize,
-    /// Number of bodies since the last one that was in view.
+    /// Number of bodies checked since the last one that was in view.
     unseen: usize,
 }
 
 impl Lookout {
-    /// Continues the search with at most 16 384 bodies. Returns false once it has passed all bodies and found none in
-    /// the picture, which is `aspect` times as wide as high. A flow always counts as visible.
+    /// Continues the search with at most 16 384 bodies. Returns false once all bodies have been checked since one was
+    /// last found in the picture, which is `aspect` times as wide as high. A flow always counts as visible.
     pub fn sees_any(&mut self, camera: &Camera, aspect: f32, points: &Points) -> bool {
         let count = points.positions.len();
         if count == 0 || matches!(points.shape, Shape::Tracers { .. }) {
@@ -47,7 +47,8 @@ impl Lookout {
 }
 
 impl Camera {
-    /// Returns a point's screen position, in viewport heights from the centre, and its depth; `None` if it is behind the eye.
+    /// Returns a point's screen position, in viewport heights from the centre, and its depth; `None` if the point is
+    /// behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
         self.projector()(place)
     }
@@ -62,8 +63,8 @@ impl Camera {
         }
     }
 
-    /// Projects the points along a line like [`Self::project`]. Parts of the line in front of the eye that are separated by a
-    /// part behind it are separate lines.
+    /// Projects the points along a line like [`Self::project`]. Where a part of the line is behind the eye, the line is
+    /// split: each part in front of the eye becomes a separate line.
     pub fn project_line(&self, line: impl Iterator<Item = Vec3>) -> Vec<Vec<[f32; 2]>> {
         let project = self.projector();
         let shown: Vec<_> = line.map(|at| project(at).map(|(at, _)| at)).collect();
@@ -76,8 +77,9 @@ impl Camera {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
 
-    /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. If several are
-    /// equally near, chooses the one in front. Measures distances to the edges of balls. Ignores bodies behind a planet.
+    /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. If several
+    /// are equally near, chooses the one in front. For balls, measures the distance to the edge. Ignores bodies behind
+    /// a planet.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
             return None;
@@ -106,7 +108,7 @@ impl Camera {
 /// Returns whether a planet of radius `planet` at the origin hides the point `place` from the `eye`.
 fn hides(planet: f32, eye: Vec3, place: Vec3) -> bool {
     let way = place - eye;
-    // Fraction of the line, 0 to 1, at which the line is nearest to the planet's centre.
+    // Fraction of the line from the eye to `place`, 0 to 1, at which the line is nearest to the planet's centre.
     let share = -eye.dot(way) / way.length_squared();
     (0.0..1.0).contains(&share) && (eye + way * share).length() < planet
 }

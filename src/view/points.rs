@@ -14,11 +14,11 @@ use crate::base::{Look, Result, Sprites};
 
 /// Number of bodies beyond which the brightness of the picture no longer grows.
 const MILLION: f32 = 1_048_576.0;
-/// Minimum number of bodies for which brightness and size of bodies of equal mass vary, as those of stars do.
+/// Minimum number of bodies at which bodies of equal mass get different brightness and size, as stars have.
 const VARIED: usize = 1 << 12;
 
 pub(super) struct Glow {
-    /// Programs that draw into the texture of light, and over a picture.
+    /// Programs that draw the glows: into the texture that collects light, and directly over a finished picture.
     programs: [Program; 2],
     typical_mass: f32,
     /// Number of bodies, including those that are not drawn as sprites.
@@ -31,8 +31,8 @@ impl Glow {
         Ok(Self { programs: [source!("points").compile(context)?, direct], typical_mass: 0.0, count: 0 })
     }
 
-    /// Determines the typical mass of the `count` bodies from a part of them. A body of this mass is drawn as a sprite of the
-    /// nominal size.
+    /// Determines the typical mass of the `count` bodies from `positions`, which may hold only some of them. A body of
+    /// this mass is drawn as a sprite of the nominal size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]], count: usize) {
         self.typical_mass = percentile(positions, |position| position[3]);
         self.count = count;
@@ -53,8 +53,8 @@ impl Glow {
             size: (120.0 * count.powf(-0.35) + 0.8) * scale * camera.closeness() * look.point_size,
             size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
             distance: camera.distance,
-            // A light of 1 is about half of full brightness.
-            // Beyond a million bodies, more bodies do not make a brighter picture.
+            // A `light` of 1 is about half of full brightness. Beyond a million bodies, more bodies do not make a
+            // brighter picture.
             light: 5.0 * count.powf(-0.11) * (MILLION / count).min(1.0).powf(0.7),
             depth_cue: 4.0 * look.depth_cue,
         }
@@ -95,7 +95,8 @@ impl Glow {
     }
 }
 
-/// Returns the 90th percentile of a quantity in a sample of the bodies. Only positive numbers count; returns 0 if there are none.
+/// Returns the 90th percentile of a quantity in a sample of the bodies. Ignores values that are not positive, and
+/// returns 0 if none is.
 pub(super) fn percentile(positions: &[[f32; 4]], quantity: impl Fn([f32; 4]) -> f32) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
     let sample = positions.iter().step_by(stride).map(|position| quantity(*position));

@@ -24,12 +24,12 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Identifier of the quantity that the colours show (see [`Points::colours`]); if `None`, the next upload resets the
-    /// colour range.
+    /// Identifier of the quantity that the colours show (see [`Points::colours`]); if `None`, the next upload resets
+    /// the colour range.
     colours: Option<u64>,
     field: field::Field,
     light: light::Light,
-    /// Colour range of the last request for an image of the bodies' light.
+    /// Colour range of the last request for an image of the bodies' light; see [`View::light_request`].
     requested_range: [f32; 2],
     glow: points::Glow,
     streaks: streaks::Streaks,
@@ -43,16 +43,17 @@ pub struct View {
     grid: grid::Grid,
     cells: cells::Cells,
     paper: paper::Paper,
-    /// Whether pictures of balls must be exact; see [`View::hurry`].
+    /// Whether the current picture must be exact: no faster drawing of balls, and no bloom left out to save time.
     is_exact: bool,
-    /// Whether bloom that is [`EffectMode::Auto`] is left out.
+    /// Whether to save time by leaving out the bloom if its setting is [`EffectMode::Auto`].
     is_sparing: bool,
-    /// Camera and size in pixels that were used to draw the light; `None` if the light is outdated.
+    /// Camera and picture size in pixels with which the light was last drawn; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
 
 impl View {
-    /// Creates a renderer and compiles all shaders. Requires an OpenGL 3.3 core context. The initial look is [`Look::plain`].
+    /// Creates a renderer and compiles all shaders. Requires an OpenGL 3.3 core context. The initial appearance is
+    /// [`Look::plain`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -85,8 +86,8 @@ impl View {
         })
     }
 
-    /// If a CPU draws, makes pictures of asteroids faster and less exact: intersecting asteroids may meet in the wrong place.
-    /// Has no effect if a GPU draws.
+    /// With software rendering, makes pictures of asteroids faster and less exact: the line where asteroids intersect
+    /// may be in the wrong place. Has no effect with hardware rendering.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -94,14 +95,15 @@ impl View {
         if self.is_software { self.spheres.hurry(&self.cloud.context) } else { Ok(()) }
     }
 
-    /// Leaves out bloom that is [`EffectMode::Auto`] if `is_sparing` is true, except in exact pictures.
+    /// Sets whether to save time by leaving out the bloom if its setting is [`EffectMode::Auto`]. Exact pictures ignore
+    /// this.
     pub fn spare(&mut self, is_sparing: bool) {
         if self.is_sparing != is_sparing {
             (self.is_sparing, self.drawn) = (is_sparing, None);
         }
     }
 
-    /// Sets the look of subsequent pictures. Does nothing if the look is unchanged.
+    /// Sets the appearance of subsequent pictures. Does nothing if the appearance is unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -122,7 +124,8 @@ impl View {
         self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
-    /// Discards the trails and lets the next upload reset the colour range. Call this before jumping to another scene or time.
+    /// Discards the trails, and makes the next upload reset the colour range. Call this before jumping to another scene
+    /// or time.
     pub fn forget(&mut self) {
         self.trails.forget();
         self.colours = None;
@@ -132,15 +135,16 @@ impl View {
     /// The colour map follows this range smoothly, so that colours do not flicker. It jumps to the range if the number
     /// of bodies, the kind of shape or the meaning of the colours changes, or if the colours show measured errors.
     ///
-    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure the drawing time,
-    /// call `Context::finish` afterwards.
+    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure the drawing
+    /// time, call `Context::finish` afterwards.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL is out of memory.
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
         self.drawn = None;
         let is_same_kind = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
-        // The ends of the scale of errors change seldom, and a legend names them, so the colours jump to them.
+        // The colour range of measured errors seldom changes, and a legend shows its ends, so the colours jump to a new
+        // range.
         let is_steady = points.measured.is_none();
         let alike = is_same_kind && is_steady && self.colours == Some(points.colours);
         (self.shape, self.colours) = (points.shape, Some(points.colours));
@@ -161,8 +165,9 @@ impl View {
         self.trails.note(&self.cloud, self.look.trails)
     }
 
-    /// Returns the request for the image of the bodies' light with which the next pictures by `camera`, of `size` pixels,
-    /// look best and take the least time. `None` if the bodies are few, or so near that they are drawn as sprites alone.
+    /// Returns the request to the compute device for an image of the bodies' light, for the next pictures of `size`
+    /// pixels by `camera`. Returns `None` if all bodies should be drawn as sprites, because they are few or because the
+    /// sprites are large.
     pub fn light_request(&mut self, camera: &Camera, size: [u32; 2]) -> Option<LightRequest> {
         let limits = self.limits();
         if self.shape != Shape::Glow || self.glow.count() <= limits.bodies || size.contains(&0) {
@@ -171,7 +176,8 @@ impl View {
         let [width, height] = light::image_size(size, limits.pixels);
         let share = height as f32 / size[1] as f32;
         let sprites = self.glow.sprites(size[1], (camera, &self.look));
-        // Some bodies are drawn as sprites too. The image is dimmer by their share, so that their light does not count twice.
+        // Some bodies are drawn as sprites too. The image is dimmed by the fraction of these bodies, so that their
+        // light does not count twice.
         let bodies = self.glow.count();
         let others = 1.0 - limits.sprites as f32 / bodies as f32;
         let sprites = Sprites {
@@ -180,7 +186,7 @@ impl View {
             light: sprites.light * others,
             ..sprites
         };
-        // The colour range moves a little with each frame. Small moves do not show.
+        // The colour range moves a little with each frame. Small changes are not visible, so they need no new image.
         let [low, high] = self.cloud.value_range;
         let [old_low, old_high] = self.requested_range;
         let most = 0.01 * (high - low);
@@ -202,16 +208,16 @@ impl View {
         &light::LIMITS[usize::from(self.is_software)]
     }
 
-    /// Returns the lowest and the highest value of the colours: in the unit of [`Image::values`] if the image of the flow has
-    /// colours, otherwise in the unit of [`Points::values`].
+    /// Returns the lowest and the highest value of the colour map: in the unit of [`Image::values`] if the image of the
+    /// flow has colours, otherwise in the unit of [`Points::values`].
     ///
     /// [`Image::values`]: crate::base::flow::Image::values
     pub fn value_range(&self) -> [f32; 2] {
         if self.field.is_coloured() { self.field.range } else { self.cloud.value_range }
     }
 
-    /// Draws the picture into `area`, in pixels from the lower left corner, or into the whole surface if `area` is `None`.
-    /// If camera, size and bodies are unchanged, reuses the bodies' light instead of drawing the bodies again.
+    /// Draws the picture into `area`, in pixels from the lower left corner, or into the whole surface if `area` is
+    /// `None`. If camera, size and bodies are unchanged, reuses the bodies' light instead of drawing the bodies again.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -219,7 +225,8 @@ impl View {
         self.draw_beside(surface, camera, (area, None))
     }
 
-    /// Draws like [`View::draw`], but always exactly; see [`View::hurry`].
+    /// Draws like [`View::draw`] into the whole surface, without the simplifications of [`View::hurry`] and
+    /// [`View::spare`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -266,7 +273,8 @@ impl View {
         self.paper.print(surface, (area, hidden), sheet)
     }
 
-    /// Paints the collected light, the field, the grid and the tree cells into `area`, but not into `hidden`.
+    /// Paints the collected light, the image of the flow, the grid and the tree cells into `area`. May skip the part in
+    /// `hidden`.
     fn paint(
         &self,
         surface: &mut impl Surface,
@@ -318,7 +326,7 @@ impl View {
         let sky = shows_sky.then(|| self.stars.sky(target_size, camera, sky)).transpose()?;
         self.light.draw(&mut light, sky)?;
         if let Shape::Spheres { planet } = *shape {
-            // Trails need exact depths too: balls hide the trails behind them.
+            // Trails need exact depths, because balls hide the trails behind them.
             let needs_depths = self.is_exact || is_occluded || look.trails >= 1.0;
             self.spheres.draw(&mut light, cloud, (camera, look), (planet, needs_depths))?;
             if is_occluded {
@@ -344,8 +352,8 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether the light is drawn at the size of its image and then enlarged, which takes a quarter of the time or less
-    /// on a CPU. The sprites are then drawn over the enlarged picture, and stay sharp.
+    /// Returns whether the light is drawn at the low resolution of the light image and then enlarged, which takes at
+    /// most a quarter of the time on a CPU. The sprites are drawn over the enlarged picture, so that they stay sharp.
     fn is_enlarged(&self) -> bool {
         self.is_software && self.light.is_there() && !self.look.grid && !self.look.cells
     }
@@ -355,12 +363,14 @@ impl View {
         stars::Sky { brightness: self.look.stars, covers, has_stars: !self.is_enlarged() }
     }
 
-    /// Returns whether exposure is automatic. It is fixed for balls (lit by a fixed sun) and for tracers (drawn over an image).
+    /// Returns whether the exposure is automatic. It is fixed for balls, which a fixed sun lights, and for tracers,
+    /// which are drawn over an image.
     fn is_metered(&self) -> bool {
         self.look.auto_exposure && self.shape == Shape::Glow
     }
 
-    /// Returns the weight of the bloom. A flow has a lower weight, so that its many tracers do not blur into a fog.
+    /// Returns the weight of the bloom. For a flow, the weight is lower, so that its many tracers do not blur into a
+    /// fog.
     fn bloom_share(&self) -> f32 {
         let of_all = if matches!(self.shape, Shape::Tracers { .. }) { 0.2 } else { 1.0 };
         BLOOM * of_all * self.look.bloom_strength
@@ -371,7 +381,7 @@ impl View {
     }
 }
 
-/// Returns whether to draw an effect; `is_fast` says whether to draw an automatic one.
+/// Returns whether to draw an effect. With the setting [`EffectMode::Auto`], `is_fast` decides.
 fn shows(effect: EffectMode, is_fast: bool) -> bool {
     match effect {
         EffectMode::Auto => is_fast,

@@ -21,25 +21,28 @@ use glam::{Vec3, vec3};
 /// Minimum radius of a ball in pixels; smaller balls could fall between pixel centres.
 const LEAST_RADIUS: f32 = 0.75;
 
-/// Number of ring-shaped zones around the planet for which the shadow of the bodies is computed, and the radius to which they
-/// reach, in radii of the planet. The radius must match `shaders/spheres.frag`.
+/// Number of ring-shaped zones around the planet for which the shadow of the bodies on the planet is computed.
 const ZONES: usize = 96;
+/// Radius to which the ring-shaped zones around the planet reach, in radii of the planet. Must match
+/// `shaders/spheres.frag`.
 const REACH: f32 = 4.0;
-/// Maximum number of bodies from which the shadow is computed. If there are more, a sample is used.
+/// Maximum number of bodies from which the shadow on the planet is computed. If there are more, a sample is used.
 const SAMPLE: usize = 32_768;
 
 pub(super) struct Spheres {
-    /// Programs that draw bodies and planets, with the exact depth of each pixel.
+    /// Programs that draw bodies and planets with the exact depth of each pixel.
     exact: Programs,
-    /// Programs with one depth per ball, which save time on a CPU; `None` if every picture is exact.
+    /// Programs that draw each ball with a single depth, which saves time on a CPU; `None` if every picture is exact.
     sorted: Option<Programs>,
-    /// Order for drawing with one depth per ball, which is faster if hidden balls follow those that hide them.
+    /// Drawing order for the programs that draw each ball with a single depth. They are faster if hidden balls follow
+    /// those that hide them.
     order: Order,
-    /// Optical depth of the bodies in each zone, seen along the z axis.
+    /// Optical depth of the bodies in each ring-shaped zone around the planet, seen along the z axis.
     rings: Texture2d,
-    /// Brightness of the strongest flash. The more bodies flash at the same time, the fainter are the flashes.
+    /// Brightness of the flash of a body that has just been hit. The more bodies flash at the same time, the fainter
+    /// are the flashes.
     flash: f32,
-    /// Radius of a typical ball.
+    /// Radius of a typical ball, in scene units.
     pub radius: f32,
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
@@ -60,9 +63,9 @@ impl Programs {
     }
 }
 
-/// Bodies sorted by their distance from the eye.
+/// Drawing order of the bodies, by their distance from the eye.
 struct Order {
-    /// Centres and radii of the bodies; empty if no order is needed.
+    /// Centres and radii of the bodies; empty if no drawing order is needed.
     bodies: Vec<[f32; 4]>,
     /// Indices of the bodies from the nearest to the farthest, and from the farthest to the nearest.
     indices: [IndexBuffer<u32>; 2],
@@ -73,7 +76,8 @@ impl Order {
         Ok(Self { bodies: Vec::new(), indices: [indices(context, &[])?, indices(context, &[])?] })
     }
 
-    /// Sorts the bodies for an eye at `eye`, by the power of the eye: its squared distance, less the squared radius.
+    /// Sorts the bodies by their power with respect to the `eye`: the squared distance from the eye, less the squared
+    /// radius.
     fn sort(&mut self, context: &Rc<Context>, eye: Vec3) -> Result<()> {
         let power = |[x, y, z, r]: [f32; 4]| (vec3(x, y, z) - eye).length_squared() - r * r;
         let mut keys: Vec<_> = self.bodies.iter().map(|body| power(*body)).zip(0..).collect();
@@ -115,14 +119,15 @@ impl Spheres {
         })
     }
 
-    /// Draws further pictures with one depth per ball unless they need exact depths. This saves time on a CPU, but balls that
-    /// intersect do not meet in a plane.
+    /// Draws further pictures with a single depth per ball, unless they need exact depths. This saves time on a CPU,
+    /// but balls that intersect do not meet in a plane.
     pub(super) fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
         self.sorted = Some(Programs::new(context, "#define SORTED\n")?);
         Ok(())
     }
 
-    /// Measures how large the bodies are, how much light they take away from the planet, and how many of them flash.
+    /// Measures how large the bodies are, how much light they block from the planet, and how many of them flash after a
+    /// hit.
     pub(super) fn measure(&mut self, bodies: &[[f32; 4]], planet: f32) {
         if self.sorted.is_some() {
             bodies.clone_into(&mut self.order.bodies);
@@ -136,11 +141,12 @@ impl Spheres {
         }
     }
 
-    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The depth buffer of `surface`
-    /// must be cleared to 0, which represents infinity.
+    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The depth buffer of
+    /// `surface` must be cleared to 0, which represents infinity.
     ///
-    /// The first pass draws the pixels inside the balls, in any order, with a depth test. The second pass blends the partly
-    /// covered pixels of the outlines, so that soft edges show the background. If `needs_depths`, every pixel gets its exact depth.
+    /// The first pass draws the pixels inside the balls, in any order, with a depth test. The second pass blends the
+    /// partly covered pixels of the outlines, so that soft edges show the background. If `needs_depths` is true, every
+    /// pixel gets its exact depth.
     pub(super) fn draw(
         &mut self,
         surface: &mut impl Surface,
@@ -179,7 +185,8 @@ impl Spheres {
                 distance: camera.distance,
                 depth_cue: 4.0 * look.depth_cue,
             };
-            // Nearer balls cover farther ones. Depth is stored as its reciprocal, which floats resolve evenly at all distances.
+            // Nearer balls cover farther ones. Depth is stored as its reciprocal, which floats resolve evenly at all
+            // distances.
             let parameters = DrawParameters {
                 depth: Depth { test: DepthTest::IfMore, write: !edges, ..Default::default() },
                 blend: if edges { PREMULTIPLIED } else { Blend::default() },
@@ -197,14 +204,15 @@ impl Spheres {
     }
 }
 
-/// Returns the mean brightness of the flashes of a sample of the bodies, from 0 to 1.
+/// Returns the mean brightness of the flashes after hits in a sample of the bodies, from 0 to 1.
 fn mean_flash(bodies: &[[f32; 4]]) -> f32 {
     let sample = bodies.iter().step_by(bodies.len().div_ceil(SAMPLE).max(1));
     let (count, sum) = sample.fold((0, 0), |(count, sum), body| (count + 1, sum + (body[3].to_bits() & 15)));
     sum as f32 / (15 * count.max(1)) as f32
 }
 
-/// Returns the optical depth of the bodies in each zone around the planet: the area of their discs over the area of the zone.
+/// Returns the optical depth of the bodies in each ring-shaped zone around the planet: the area of the bodies' discs
+/// divided by the area of the zone.
 fn optical_depths(bodies: &[[f32; 4]], planet: f32) -> Vec<f32> {
     let stride = bodies.len().div_ceil(SAMPLE).max(1);
     let mut depths = vec![0.0; ZONES];

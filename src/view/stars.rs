@@ -15,17 +15,19 @@ use super::light::Over;
 use super::opengl::{ADD, draw_sprites, graphics, scale, source};
 use crate::base::Result;
 
-/// Number of stars spread over the whole sky, of which about 400 are in view at a time, and of stars in the band.
+/// Number of stars spread over the whole sky, of which about 400 are in view at a time, and number of stars in the
+/// Milky Way.
 const COUNTS: [usize; 2] = [3000, 1500];
-/// Brightness of the brightest star when the look's `stars` setting is 1.
+/// Brightness of the brightest star when the appearance setting `stars` is 1.
 const BRIGHTEST: f32 = 6.0;
-/// Light of the brightest part of the band when the look's `stars` setting is 1.
+/// Light of the brightest part of the Milky Way when the appearance setting `stars` is 1.
 const BAND: f32 = 0.11;
-/// Axis of the great circle along which the band lies. Most scenes open with a part of the band in view.
+/// Axis of the great circle along which the band of the Milky Way lies. Most scenes open with a part of the band in
+/// view.
 const AXIS: Vec3 = Vec3::new(0.30, 0.62, 0.72);
-/// Half the width of the band, in radians.
+/// Half the width of the band of the Milky Way, in radians.
 const HALF_WIDTH: f32 = 0.42;
-/// Numbers of points along and across the band, between which its light is interpolated.
+/// Numbers of points along and across the band of the Milky Way, between which its light is interpolated.
 const POINTS: [u16; 2] = [480, 49];
 
 #[repr(C)]
@@ -36,32 +38,32 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// Camera, size and settings of a picture of the sky.
+/// Camera, size and settings with which the picture of the sky was drawn.
 #[derive(Clone, PartialEq)]
 struct Drawn {
     camera: Camera,
-    /// Width and height in pixels.
+    /// Width and height of the picture of the sky in pixels.
     size: (u32, u32),
     sky: Sky,
 }
 
-/// Settings of the sky.
+/// Settings with which the sky is drawn.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Sky {
     pub brightness: f32,
-    /// Meaning of the alpha channel (see `shaders/stars.frag`).
+    /// Whether alpha is the covered fraction of a pixel, which is 0 for stars, instead of the sum of the light.
     pub covers: bool,
-    /// Whether the stars are in the picture of the sky. Otherwise [`Stars::draw_over`] draws them.
+    /// Whether the picture of the sky contains the stars. If not, [`Stars::draw_over`] draws them.
     pub has_stars: bool,
 }
 
 pub(super) struct Stars {
     context: Rc<Context>,
-    /// The last picture of the sky.
+    /// Last picture of the sky, which is reused until the camera turns or the settings change.
     sky: Texture2d,
-    /// Camera, size and settings of the last picture; `None` before the first one.
+    /// Camera, size and settings of the last picture of the sky; `None` if there is no valid picture.
     drawn: Option<Drawn>,
-    /// Programs that draw stars into the texture of light, and over a picture.
+    /// Programs that draw stars: into a texture that collects light, and directly over a finished picture.
     programs: [Program; 2],
     all: VertexBuffer<Star>,
     band_program: Program,
@@ -84,8 +86,8 @@ impl Stars {
         Ok(Self { context: context.clone(), sky, drawn: None, programs, all, band_program, band })
     }
 
-    /// Returns the light of the sky in a picture of `size` pixels. Draws the sky only if the camera has turned or if the
-    /// settings have changed.
+    /// Returns the light of the sky in a picture of `size` pixels. Draws the sky again only if the camera has turned,
+    /// or if the size or the settings have changed.
     pub(super) fn sky(&mut self, size: (u32, u32), camera: &Camera, sky: Sky) -> Result<&Texture2d> {
         // Only the direction of the camera matters, because the sky is infinitely far away.
         let camera = Camera { target: Vec3::ZERO, distance: 1.0, home: 1.0, ..camera.clone() };
@@ -106,7 +108,7 @@ impl Stars {
         Ok(&self.sky)
     }
 
-    /// Draws the stars over a picture.
+    /// Draws the stars over a finished picture. `over` holds the picture and its exposure in stops.
     pub(super) fn draw_over(
         &self,
         surface: &mut impl Surface,
@@ -131,7 +133,8 @@ impl Stars {
             .map_err(graphics("draw the Milky Way"))
     }
 
-    /// Draws the stars: into a texture of light, or over a picture with the exposure `stops`.
+    /// Draws the stars: over a finished picture if `over` holds one and its exposure in stops, otherwise into a texture
+    /// of light.
     fn draw_stars(
         &self,
         surface: &mut impl Surface,
@@ -156,7 +159,7 @@ impl Stars {
     }
 }
 
-/// Returns stars spread uniformly over the sky, and faint stars in the band; few of them are bright.
+/// Returns stars spread uniformly over the sky, and faint stars in the Milky Way. Few of them are bright.
 fn stars() -> Vec<Star> {
     let mut state = 0x9e37_79b9_u32;
     // Xorshift generator (Marsaglia 2003).
@@ -184,8 +187,9 @@ fn stars() -> Vec<Star> {
     stars
 }
 
-/// Returns the points of the band, and the corners of the triangles between them. The light of a point falls with its distance
-/// from the middle of the band, and varies: clouds of stars are brighter, dust along the middle is darker.
+/// Returns the points of the Milky Way's band, and the corners of the triangles between them. The light of a point
+/// decreases with its distance from the middle of the band, and varies: clouds of stars are brighter, dust along the
+/// middle is darker.
 fn band() -> (Vec<Star>, Vec<u16>) {
     let axis = AXIS.normalize();
     let (first, second) = axis.any_orthonormal_pair();
@@ -196,7 +200,7 @@ fn band() -> (Vec<Star>, Vec<u16>) {
         let height = HALF_WIDTH * (2.0 * f32::from(j) / f32::from(across - 1) - 1.0);
         let flat = first * turn.cos() + second * turn.sin();
         let direction = flat * height.cos() + axis * height.sin();
-        // The middle of the galaxy is in the direction `first`, where the band is wide, bright and warm.
+        // The centre of the galaxy is in the direction `first`, where the band is wide, bright and warm.
         let bulge = (0.5 + 0.5 * turn.cos()).powi(4);
         let width = 0.085 + 0.07 * bulge;
         let glow = (-(height / width).powi(2)).exp() * (0.5 + 0.5 * bulge);
@@ -220,7 +224,7 @@ fn band() -> (Vec<Star>, Vec<u16>) {
     (points, corners.collect())
 }
 
-/// Returns smooth noise from 0 to 1 (value noise, three octaves).
+/// Returns smooth noise from 0 to 1 at a point in space (value noise, three octaves).
 fn noise(at: Vec3) -> f32 {
     let octave = |at: Vec3| {
         let (cell, share) = (at.floor(), at - at.floor());

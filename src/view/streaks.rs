@@ -13,8 +13,9 @@ use super::opengl::{ADD, graphics, scale, source};
 use super::points::percentile;
 use crate::base::{Look, Result};
 
-/// Length of the streak of a fast tracer, and length of the longest streak. The image of the flow is 2 long.
+/// Length of the streak of a tracer with the typical speed. The image of the flow is 2 long in the same unit.
 const LENGTH: f32 = 0.028;
+/// Length of the longest streak. The image of the flow is 2 long in the same unit.
 const LONGEST: f32 = 0.05;
 /// Half the width of a streak, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.
 const WIDTH: f32 = 0.6;
@@ -29,14 +30,15 @@ impl Streaks {
         Ok(Self { program: source!("trails", "streaks").compile(context)?, typical_speed: 0.0 })
     }
 
-    /// Determines the typical speed of the tracers. A tracer of this speed gets a streak of the nominal length.
+    /// Determines the typical speed of the tracers: the 90th percentile. A tracer of this speed gets a streak of the
+    /// nominal length.
     pub(super) fn measure(&mut self, tracers: &[[f32; 4]]) {
         self.typical_speed =
             percentile(tracers, |[_, _, u, w]| if w == 0.0 { 0.0 } else { u.hypot(w - 1.0) });
     }
 
-    /// Adds the light of the tracers to `surface`, in shades of white if `is_neutral` is set, otherwise in the colours of
-    /// the palette.
+    /// Adds the light of the tracers to `surface`, in shades of white if `is_neutral` is set, otherwise in the colours
+    /// of the palette.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -54,7 +56,7 @@ impl Streaks {
             width: WIDTH * scale(height).max(0.5) * look.point_size,
             reach: if self.typical_speed > 0.0 { LENGTH / self.typical_speed } else { 0.0 },
             longest: LONGEST,
-            // Over a field, the streaks are fainter, so that the field stays visible.
+            // Over the coloured image of a flow, the streaks are fainter, so that the image stays visible.
             light: if is_neutral { 3.6 } else { 6.0 } * (bodies.len().max(2) as f32).powf(-0.15),
             neutral: is_neutral,
             near: camera.near(),

@@ -23,7 +23,8 @@ pub(super) fn open() -> glutin::error::Result<Headless> {
 #[cfg(not(target_vendor = "apple"))]
 pub(super) fn open() -> Result<Headless, String> {
     use glutin::api::egl::device::Device;
-    let devices = Device::query_devices().map_err(|reason| format!("EGL has no devices: {reason}"))?;
+    let devices =
+        Device::query_devices().map_err(|reason| format!("EGL found no graphics device: {reason}"))?;
     let mut devices: Vec<Device> = devices.collect();
     devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
     let mut reasons = Vec::new();
@@ -35,7 +36,7 @@ pub(super) fn open() -> Result<Headless, String> {
             Err(reason) => reasons.push(format!("{}: {reason}", device.name().unwrap_or("an EGL device"))),
         }
     }
-    Err(if reasons.is_empty() { "EGL has no devices".to_owned() } else { reasons.join("; ") })
+    Err(if reasons.is_empty() { "EGL found no graphics device".to_owned() } else { reasons.join("; ") })
 }
 
 fn open_display(display: &Display) -> glutin::error::Result<PossiblyCurrentContext> {

@@ -1,4 +1,4 @@
-//! The half-float texture that bodies are drawn into, and the passes that turn it into a picture.
+//! The half-float texture into which bodies are drawn, and the passes that turn its light into a picture.
 
 use std::rc::Rc;
 
@@ -13,7 +13,8 @@ use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
 use crate::base::{Result, Shape};
 
 /// Texture that collects light, and the programs that turn the light into a picture. For glows, RGB holds the colours
-/// weighted by light, and alpha holds the sum of the light. For balls, RGB holds the light, and alpha holds the coverage.
+/// weighted by light, and alpha holds the sum of the light. For balls, RGB holds the light, and alpha holds the
+/// coverage.
 pub(super) struct Target {
     context: Rc<Context>,
     /// Programs that tone-map the light of glows, without and with bloom.
@@ -21,7 +22,7 @@ pub(super) struct Target {
     compose: [Program; 2],
     light: Texture2d,
     depth: DepthTexture2d,
-    /// The picture of the target's light, if the picture is enlarged.
+    /// Tone-mapped picture of the size of the light texture, to be enlarged; `None` if the picture is not enlarged.
     small: Option<Texture2d>,
 }
 
@@ -41,8 +42,8 @@ impl Target {
         })
     }
 
-    /// Resizes the target's textures to `size` in pixels, unless they already have that size. If `picture`, the
-    /// size of the finished picture, differs from `size`, the light is converted to a small picture, which is then enlarged.
+    /// Resizes the textures to `size` in pixels, unless they already have that size. `picture` is the size of the
+    /// finished picture. If it differs from `size`, the light is converted to a small picture, which is then enlarged.
     pub(super) fn resize(&mut self, [width, height]: [u32; 2], picture: [u32; 2]) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;
@@ -56,12 +57,13 @@ impl Target {
         Ok(())
     }
 
-    /// Returns the target as a surface for drawing glows.
+    /// Returns the light texture as a surface for drawing glows.
     pub(super) fn light(&self) -> Result<SimpleFrameBuffer<'_>> {
         fill::surface(&self.context, &self.light)
     }
 
-    /// Clears the target's reciprocal-depth buffer, and returns the target with that buffer as a surface for drawing balls.
+    /// Clears the buffer of reciprocal depths, and returns the light texture with that buffer as a surface for drawing
+    /// balls.
     pub(super) fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
             .map_err(graphics("draw into a half-float texture with depth"))?;
@@ -79,8 +81,8 @@ impl Target {
         &self.light
     }
 
-    /// Tone-maps the collected light into `area` of `surface`, but not into `hidden`. `area` must have the size of the picture.
-    /// If `over` is set, blends with the existing pixels; otherwise paints on the background colour.
+    /// Tone-maps the collected light into `area` of `surface`. May skip the part in `hidden`. `area` must have the size
+    /// of the picture. If `over` is set, blends with the existing pixels; otherwise paints on the background colour.
     pub(super) fn paint(
         &self,
         surface: &mut impl Surface,
@@ -131,7 +133,7 @@ pub(super) struct ToneMapping<'a> {
     pub stops: f32,
     /// Measured brightness for automatic exposure (see `shaders/tonemap.vert`); `None` if the exposure is fixed.
     pub measured: Option<&'a Texture2d>,
-    /// Bloom (glow) texture and its weight; `None` for a picture without bloom.
+    /// Bloom texture, which holds the glow around bright areas, and its weight; `None` for a picture without bloom.
     pub bloom: Option<(&'a Texture2d, f32)>,
     /// Whether to blend the picture with the pixels already on the surface instead of with the background colour.
     pub over: bool,

@@ -18,9 +18,9 @@ use crate::base::{Look, Result, Shape};
 
 /// Maximum number of trail segments in a picture, with hardware rendering and with software rendering.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// Maximum number of recorded positions in one trail: one for each picture of the longest trail.
+/// Maximum number of recorded positions in one trail, at least the number of pictures that the longest trail spans.
 const MOST: usize = 2048;
-/// Maximum number of segments that a trail is drawn with between two recorded positions.
+/// Maximum number of segments per trail between two recorded positions.
 const FINEST: usize = 4;
 /// Half the width of a trail, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.
 const WIDTH: f32 = 0.7;
@@ -45,7 +45,8 @@ pub(super) struct Trails {
 /// Past positions of the bodies, in a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Copy of the current bodies in the graphics card's memory, because each corner of a trail segment reads them.
+    /// Copy of the current bodies and their values in the graphics card's memory, because each corner of a trail
+    /// segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
@@ -72,7 +73,7 @@ impl Trails {
         self.past = None;
     }
 
-    /// Records the bodies of a new picture, in graphics memory, for trails that span `span` pictures.
+    /// Records the bodies of a new picture in graphics memory, for trails that span the last `span` pictures.
     pub(super) fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
         let bodies = cloud.count();
         if span < 1.0 || bodies == 0 || self.are_too_many(bodies) {
@@ -117,7 +118,8 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. `scale` comes from `opengl::scale`.
+    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. `scale` comes from
+    /// `opengl::scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -138,7 +140,8 @@ impl Trails {
             Shape::Tracers { half } => (false, half[0].min(half[1])),
         };
         let spans = past.filled.min((look.trails as usize).div_ceil(past.stride) + 1).min(MOST);
-        // Between recorded positions, a trail is a curve, drawn with as many segments as the picture allows.
+        // Between two recorded positions, a trail is a curve, drawn with as many segments as the limit for a picture
+        // allows.
         let parts = (self.pieces / (past.bodies * spans).max(1)).clamp(1, FINEST);
         let pieces = spans * parts;
         // Trails of fewer than 32 bodies are wider; those of up to 8 bodies are twice as wide.

@@ -1,4 +1,4 @@
-//! Tests the live accuracy check: it tells correct from wrong kernels, reports nothing without forces, and does not change
+//! Tests the live accuracy check: it detects wrong kernels, reports nothing if there are no forces, and does not change
 //! the simulation.
 
 use crate::support::{engine, gravity, mistaken, scene};
@@ -11,7 +11,7 @@ use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, relative_error};
 use gravitile::modes::{BodyErrors, MODES, ModeInfo};
 use gravitile::scene::Scene;
 
-/// Compares evenly spaced bodies or cells with the f64 reference, the same ones in each run of a test.
+/// Compares evenly spaced bodies or cells with the f64 reference. The sample is the same in every run of a test.
 fn sample(engine: &mut Engine) -> Option<Vec<Judged>> {
     let (all, count) = (engine.size(), engine.size().min(SAMPLE));
     let chosen = (0..count).map(|nth| nth * all / count).collect();
@@ -44,7 +44,7 @@ fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Co
     Config { start: Scene::of_bodies(scene, bodies), ..config }
 }
 
-/// Returns scenes of a mode that together show all of its physics.
+/// Returns scenes of a mode that together use all of its physics.
 fn scenes(info: &ModeInfo) -> &'static [&'static str] {
     match info.name {
         "gravity" => &["galaxy"],
@@ -54,8 +54,8 @@ fn scenes(info: &ModeInfo) -> &'static [&'static str] {
     }
 }
 
-/// Returns configurations of a mode: all variants with all combinations of its options in each scene; or, without `all`, a
-/// few in which each variant occurs in each scene, with different options.
+/// Returns configurations of a mode. If `all` is true: all variants with all combinations of the mode's options in each
+/// scene. Otherwise: a few, in which each variant occurs once in each scene, with different options.
 fn configs(info: &'static ModeInfo, all: bool) -> Vec<Config> {
     let mut configs = Vec::new();
     for scene in scenes(info) {
@@ -101,7 +101,7 @@ fn are_accurate(all: bool) {
                 _ => told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE),
             };
             assert!(is_right, "{}: {told}", name());
-            // An error is known only if there is a change that it is relative to.
+            // The error is relative to the change in the step, so it is known only if something changes.
             let error = error(&mut watched).unwrap();
             assert!(error < config.variant.unwrap().tolerance, "{}: {error}", name());
         }
@@ -138,7 +138,8 @@ fn mistakes_show() {
 
 #[test]
 fn tiles_that_take_turns_in_the_same_memory_add_up() {
-    // More distances between blocks than can run at once: an even and an odd number of blocks.
+    // The number of blocks, and so of distances between blocks, exceeds what can run at once; it is once even and once
+    // odd.
     for bodies in [128 * 132, 128 * 133 - 5] {
         let mistakes = [("|| distance >= depth", ""), ("if (distance >= depth)", "if (false)")];
         let wrong = mistakes.map(|(right, wrong)| mistaken(gravity(), "mutual", right, wrong));
@@ -209,8 +210,8 @@ fn bodies_held_out_do_not_spoil_it() {
     }
 }
 
-/// Returns the logarithm of each body's relative force error, by an own sum in double precision over the bodies, and by
-/// the accelerations that a snapshot contains. The scene has G = 1 and Plummer's softening.
+/// Returns the logarithm of each body's relative force error: of the accelerations in a snapshot, relative to
+/// independent sums in double precision over the bodies. The scene has G = 1 and Plummer softening.
 fn own_errors(engine: &mut Engine, eps: f64) -> Vec<f64> {
     let snapshot = engine.snapshot().unwrap();
     let computed = snapshot.runs[0].extra["acceleration"].as_chunks::<4>().0;
@@ -240,7 +241,7 @@ fn the_colour_error_is_the_relative_error_of_each_force() {
         let mut engine = engine(Config { variant: gravity().variant(variant), ..config });
         let mut errors = BodyErrors::default();
         engine.run(3, |_| ()).unwrap();
-        // Two turns leave a third of the bodies without a colour.
+        // After two choices of a third of the bodies each, a third of the bodies has no colour yet.
         let chosen = [errors.choose(BODIES, BODIES / 3), errors.choose(BODIES, BODIES / 3)].concat();
         let sample: Vec<_> = engine.sample(chosen.clone()).unwrap().unwrap().collect();
         errors.note(&sample);

@@ -1,4 +1,4 @@
-//! Tests that several devices compute the same bodies as one device, also if a device fails.
+//! Tests that several devices compute the same bodies as one device, even if one of the devices fails.
 
 use crate::support::{check_passed, test_alone};
 use std::time::{Duration, Instant};
@@ -33,9 +33,9 @@ fn with_devices(test: &str, count: usize) {
     let output = test_alone(module_path!(), test)
         .env("POCL_DEVICES", vec!["pthread"; count].join(" "))
         .env(INSIDE, count.to_string())
-        // Shares the work even if there are few bodies.
+        // Makes the devices share the work even if there are few bodies.
         .env("GRAVITILE_SHARE", "always")
-        // Time limit for an answer of a device, in seconds.
+        // Time, in seconds, after which a device that does not answer counts as failed.
         .env("GRAVITILE_PATIENCE", if test.contains("hangs") { "2" } else { "60" })
         .output()
         .unwrap();
@@ -61,7 +61,7 @@ fn of_kind(kind: DeviceKind) -> Vec<FoundDevice> {
     compute::list().unwrap().into_iter().filter(|found| found.info.kind == kind).collect()
 }
 
-/// Returns the bodies after `steps` steps, computed in bursts of odd lengths.
+/// Returns the bodies after `steps` steps, computed in bursts of different lengths.
 fn stepped(devices: Devices, config: &Config, steps: u32) -> Bodies {
     let mut engine = Engine::new(devices, config.clone()).unwrap();
     let mut left = steps;
@@ -84,7 +84,8 @@ fn devices_share(engine: &Engine) -> bool {
     engine.devices().len() > 1 && engine.resolved().recipe.variant.together != Together::No
 }
 
-/// Returns √(Σ|a − b|² / Σ|b − start|²) over positions: the difference relative to how far the bodies moved.
+/// Returns √(Σ|a − b|² / Σ|b − start|²) over the positions: the difference of `a` and `b`, relative to how far the
+/// bodies moved.
 fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
     let square = |a: &Bodies, b: &Bodies| -> f64 {
         let pairs = a.positions.iter().zip(&b.positions);
@@ -96,11 +97,11 @@ fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
     (square(a, b) / went).sqrt()
 }
 
-/// Variants of a mode to test.
+/// Which variants of a mode a test runs.
 #[derive(Clone, Copy)]
 enum Which {
     All,
-    /// One variant for each way to share the work, and the last variant.
+    /// The first variant of each way to share the work, and the last variant.
     Few,
 }
 
@@ -150,7 +151,8 @@ fn same_bodies_with(
     }
 }
 
-/// Checks that several devices also share the rounding errors that compensated summation stores for each body.
+/// Checks that several devices also share the low parts of the positions: the rounding errors that compensated
+/// summation stores.
 fn low_parts_are_shared() {
     let mut config = Config::new(find("gravity").unwrap());
     (config.bodies, config.variant) = (Some(301), config.mode.info().variant("tiled"));
@@ -166,8 +168,8 @@ fn low_parts_are_shared() {
     assert!(one.1[1].value > 0.0 && one.1[1] == several.1[1], "{:?} {:?}", one.1, several.1);
 }
 
-/// Checks that falling bodies, which need more and more substeps, agree bit for bit on several devices. This holds for the
-/// variants that add up the contacts of a body in a fixed order.
+/// Checks that falling bodies, which need more and more substeps, agree bit for bit on one device and on several. Tests
+/// the variants that add up the contacts of a body in a fixed order.
 fn same_substeps((wanted, count): (&str, usize), which: Which) {
     let info = find("asteroids").unwrap();
     let mut bodies = Bodies::default();
@@ -211,14 +213,15 @@ fn same_substeps((wanted, count): (&str, usize), which: Which) {
     }
 }
 
-/// Checks that fluid variants give the same bits on several devices. The grid's rows cannot be divided equally.
+/// Checks that fluid variants give the same bits on one device and on several. The grid's rows cannot be divided
+/// equally.
 fn same_flow(scene: &str, devices: (&str, usize), which: Which) {
     for variant in which.of(find("fluid").unwrap()) {
         same_flow_with(scene, 70 * 33, devices, variant);
     }
 }
 
-/// Checks that the fluid variant `variant` gives the same bits on several devices with about `cells` cells.
+/// Checks that the fluid variant `variant` gives the same bits on one device and on several, with about `cells` cells.
 fn same_flow_with(scene: &str, cells: usize, (wanted, count): (&str, usize), variant: &'static Variant) {
     let info = find("fluid").unwrap();
     let mut config = Config::new(info);
@@ -242,7 +245,8 @@ fn same_flow_with(scene: &str, cells: usize, (wanted, count): (&str, usize), var
     if scene == "cylinder" || variant.name != "half" {
         assert!(one.cells == several.cells, "fluid {} on {count} devices: other cells", variant.name);
     } else {
-        // At the end of a burst of steps a separate kernel applies the drive, and 16-bit numbers are rounded once more.
+        // At the end of a burst, a separate kernel applies the force that drives the flow, and rounds the 16-bit
+        // numbers once more.
         let off = |a: &Flow, b: &Flow| -> f32 {
             let pairs = a.cells.iter().flatten().zip(b.cells.iter().flatten());
             pairs.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
@@ -252,8 +256,8 @@ fn same_flow_with(scene: &str, cells: usize, (wanted, count): (&str, usize), var
         return;
     }
     assert!(*picture.image.values == *points.image.values, "fluid {}: another picture", variant.name);
-    // At the end of a burst the drive of the next step is not applied yet, so tracers may differ by its effect in one
-    // step.
+    // At the end of a burst, the driving force of the next step is not applied yet, so tracers may differ by its effect
+    // in one step.
     let is_near = |(a, b): (&[f32; 2], &[f32; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) < 0.3;
     let near = one.tracers.iter().zip(&several.tracers).filter(|pair| is_near(*pair)).count();
     match scene {
@@ -302,7 +306,8 @@ fn several_devices_step_the_same_bodies() {
         Some(count) => {
             same_bodies("asteroids", "clouds", 1001, ("cpus", count), Which::Few);
             same_flow("box-wall", ("cpus", count), Which::Few);
-            // The bands are so high that they have inner rows, which are computed while the others are exchanged.
+            // Each device's band of rows is so high that it has inner rows, which are computed while the outer rows are
+            // exchanged.
             let temporal = find("fluid").unwrap().variant("temporal").unwrap();
             same_flow_with("cylinder", 300 * 120, ("cpus", count), temporal);
         }
@@ -327,8 +332,8 @@ fn two_to_four_devices_step_the_same_bodies_with_every_variant() {
     same_flow("cylinder", devices, Which::All);
 }
 
-/// Lets one of two devices fail, at the n-th call of each kind for some n. The run must go on with the other device and
-/// compute the same bodies. Without `all`, tries every second case.
+/// Makes one of two devices fail, at the first or fourth call of each kind. The run must continue on the other device
+/// and compute the same bodies. If `all` is false, only one of the devices fails in each case.
 fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
     let info = find(mode).unwrap();
     let mut config = Config::new(info);
@@ -432,7 +437,7 @@ fn a_change_that_fails_leaves_what_was() {
     }
 }
 
-/// Edits the bodies, then runs two devices forward and back; one device may fail on the way back.
+/// Edits the bodies, then runs two devices forwards and backwards; one of the devices may fail on the way back.
 #[test]
 fn several_devices_go_back_and_take_changes_by_hand() {
     if inside().is_none() {
@@ -466,7 +471,7 @@ fn several_devices_go_back_and_take_changes_by_hand() {
     }
 }
 
-/// One of two devices fails during an edit, and the other device carries out the edit.
+/// If one of two devices fails during a manual edit, the other device carries out the edit.
 #[test]
 fn a_change_by_hand_outlives_a_device() {
     if inside().is_none() {
@@ -499,7 +504,8 @@ fn a_change_by_hand_outlives_a_device() {
     }
 }
 
-/// One of two devices fails. The other cannot go on, because kernels that it still needs do not build.
+/// One of two devices fails, and the other cannot continue, because kernels that it still needs do not compile. Each
+/// attempt to run reports an error.
 #[test]
 fn a_loss_that_others_cannot_make_good_is_told_each_time() {
     if inside().is_none() {
@@ -524,7 +530,8 @@ fn a_loss_that_others_cannot_make_good_is_told_each_time() {
     assert_eq!((engine.take_lost_devices().len(), engine.devices().len()), (1, 1));
 }
 
-/// The first device chooses fewer bodies than the second one by `auto`; a change of the first device keeps the bodies.
+/// With `auto`, the first device would choose fewer bodies than the second one. Switching to the second device keeps
+/// the bodies.
 #[test]
 fn another_first_device_goes_on_with_the_same_bodies() {
     if inside().is_none() {
@@ -549,7 +556,7 @@ fn another_first_device_goes_on_with_the_same_bodies() {
     engine.configure(moved.clone()).unwrap();
     assert_eq!((engine.size(), engine.clock().0, engine.undos()), (size, 5, 1));
     assert!(!engine.reseeds(&moved));
-    // Nor does the mode that was left restart.
+    // The mode that was left keeps its state too.
     engine.configure(Config { devices: vec![1], ..asteroids }).unwrap();
     assert_eq!(engine.clock().0, 4);
     // Only a changed number of bodies restarts the scene.
@@ -577,7 +584,7 @@ fn pulls_alike(mode: &str, scene: &str, wanted: &str, which: Which) {
                 let after = engine.diagnostics().unwrap().0;
                 let [now, then] = [&after, &before].map(|sums| glam::DVec3::from(sums.momentum));
                 let drift = now.distance(then) / after.momentum_scale;
-                // The planet takes the recoil of asteroids.
+                // In the mode asteroids, the planet takes the recoil, so the momentum of the bodies changes.
                 let keeps = drift < 1e-6;
                 assert_eq!(keeps, mode == "gravity" || strength == 0.0, "{mode} {}: {drift:e}", variant.name);
                 engine.publish(Points::default()).unwrap().wait().unwrap();
@@ -589,7 +596,7 @@ fn pulls_alike(mode: &str, scene: &str, wanted: &str, which: Which) {
                 let held = engine.body(body).unwrap().unwrap();
                 assert_eq!(held.velocity, bodies.velocities[body][..3], "{mode} {}", variant.name);
             }
-            // No step follows the last attraction, so only velocities show it.
+            // No step follows the last attraction, so only the velocities show its effect.
             let moved = bodies.positions.iter().zip(&bodies.velocities);
             let moved = moved.map(|(x, v)| [0, 1, 2, 3].map(|k| if k < 3 { x[k] + v[k] } else { x[3] }));
             let ahead = Bodies { positions: moved.collect(), velocities: bodies.velocities.clone() };
@@ -627,7 +634,8 @@ fn a_hand_pulls_alike_with_every_variant() {
     pulls_alike("asteroids", "belt", wanted, Which::All);
 }
 
-/// A session of several devices applies attraction that starts, moves and ends in any order; undo knows each as one edit.
+/// A session on several devices applies attraction that starts, moves and ends in any order. Undo treats each
+/// attraction as one edit.
 #[test]
 fn a_session_of_several_devices_takes_a_hand() {
     if inside().is_none() {
@@ -638,10 +646,10 @@ fn a_session_of_several_devices_takes_a_hand() {
     let start = config.clone();
     let mut session = Session::spawn(move || Engine::new(devices("sub:2"), start), || ()).unwrap();
     let pull = |x: f32| Command::Attract(Some(Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 0.5 }));
-    // Presses, moves and releases the pointer while the simulation is paused.
+    // Starts, moves and ends an attraction while the simulation is paused.
     (0..40).for_each(|nth| session.send(pull(nth as f32)));
     session.send(Command::Attract(None));
-    // Then holds the pointer for some steps.
+    // Then attracts bodies during some steps.
     session.send(pull(2.0));
     session.send(Command::Seek(Some(40)));
     let clock = Instant::now();
@@ -663,7 +671,7 @@ fn a_session_of_several_devices_takes_a_hand() {
     assert!(session.close(String::new()).is_empty());
 }
 
-/// A second error of a device that was already replaced is not reported as another loss.
+/// If a device that has already been replaced reports a second error, no second loss is reported.
 #[test]
 fn a_loss_that_was_dealt_with_is_none_again() {
     if inside().is_none() {
@@ -684,13 +692,13 @@ fn a_loss_that_was_dealt_with_is_none_again() {
     assert_eq!((losses.len(), losses[0].place, engine.devices().chosen()), (1, 1, &[0][..]));
     engine.run(5, |_| ()).unwrap();
     assert_eq!(engine.clock().0, 10);
-    // No other device can replace the last one.
+    // The last device cannot be replaced by another one.
     engine.devices()[0].inject(Call::Kernel, 1, InjectedFault::Refused);
     assert!(engine.run(5, |_| ()).is_err());
 }
 
 /// A device fails while its state is read for a change of devices. The change is refused, or carried out without the
-/// device.
+/// failed device.
 #[test]
 fn a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again() {
     if inside().is_none() {
@@ -762,7 +770,7 @@ fn a_device_that_hangs_is_left_behind() {
     assert!(error < 1e-6, "{error:e}");
 }
 
-/// Compares a run on all available GPUs with a run on one.
+/// Compares a run on all available GPUs with a run on one GPU.
 #[test]
 fn several_gpus_step_the_same_bodies() {
     if inside().is_none() {
@@ -791,7 +799,7 @@ fn options_that_are_refused_are_left_out() {
     lane.whole(Pass::cheap(&kernel, &[(&x).into()], 64)).unwrap();
     lane.finish().unwrap();
     assert_eq!(x.read().unwrap(), [3.0; 64]);
-    // Errors in the program are still reported.
+    // Errors in the program's source are still reported.
     let wrong = source("__kernel void set(__global float *x) { x[0] = nothing; }");
     device.inject(Call::Build, 1, InjectedFault::Options);
     let error = Program::build(&device, &[wrong], &[]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Tests manual edits of bodies: change, remove, launch, attract, and undo.
+//! Tests manual edits of bodies: change, remove, launch, attract, and undo; and brush strokes in a flow.
 
 use crate::support::watched::Watched;
 use crate::support::{cpu, distance, engine, gpu, scene};
@@ -19,7 +19,7 @@ fn asteroids() -> &'static ModeInfo {
     modes::find("asteroids").unwrap()
 }
 
-/// Returns configurations of both modes that have bodies, for all variants.
+/// Returns configurations of the two modes that have bodies, gravity and asteroids, with all variants.
 fn configs(bodies: usize) -> Vec<Config> {
     let config = |info: &'static ModeInfo| Config { bodies: Some(bodies), ..Config::new(info) };
     let modes = [scene("plummer", Some(bodies), &[]), config(asteroids())];
@@ -42,7 +42,7 @@ fn changes() -> [Edit; 5] {
     ]
 }
 
-/// Runs steps and returns the distance of the engine's bodies from the f64 reference.
+/// Runs steps and returns the RMS distance of the engine's bodies from those of the f64 reference.
 fn error_of(engine: &mut Engine, steps: u32) -> f64 {
     let mut right = State::Bodies(engine.bodies().unwrap().to_f64());
     engine.config().mode.reference(&mut right, steps).unwrap();
@@ -140,7 +140,7 @@ fn undone_is_as_if_it_had_never_happened() {
     }
 }
 
-/// Builds an engine whose bodies grew after they were placed, so that many touch in each step.
+/// Builds an engine whose bodies have grown since they were placed, so that many bodies touch in each step.
 fn packed(config: Config) -> Engine {
     let mut engine = engine(config);
     let mut config = engine.config().clone();
@@ -180,7 +180,7 @@ fn asteroids_are_judged_by_the_sizes_that_they_have() {
             let error = judged(&mut engine);
             assert!(error < 1e-4 + 10.0 * right, "{}: {error:e}, before {right:e}", variant.name);
         }
-        // An edit after the last step does not count as an error of this step.
+        // An edit after the last step does not count as an error of that step.
         let mut engine = packed(Config { variant: Some(variant), ..some(500) });
         engine.attract(&Attractor { at: [0.0; 3], strength: 1.0, reach: 0.5 }, 10.0).unwrap();
         assert!(engine.sample(vec![0, 1, 2]).unwrap().is_none(), "{}", variant.name);
@@ -213,7 +213,7 @@ fn what_was_undone_is_redone_until_something_else_is_edited() {
         engine.undo().unwrap();
         engine.edit(&changes()[0]).unwrap();
         assert_eq!((engine.redo().unwrap(), engine.undos()), (false, count));
-        // Another scene has nothing to redo.
+        // After an edit is undone and the scene is restarted, there is nothing to redo.
         engine.undo().unwrap();
         engine.restart().unwrap();
         assert!(!engine.redo().unwrap());
@@ -308,7 +308,7 @@ fn pulls_as_it_should(device: &Device) {
         [(scene("plummer", Some(100), &[]), 1.0), (rocks("clouds"), 1.0), (rocks("belt"), 0.0)]
     {
         let mut engine = Engine::new(device.clone(), config).unwrap();
-        // Unequal masses, which the mean must take into account.
+        // One body has another mass, because the mean acceleration must be weighted by mass.
         let body = Edit::Change { body: 3, mass: Some(0.2), velocity: None };
         engine.edit(&body).unwrap();
         let before = engine.bodies().unwrap().to_f64();
@@ -334,7 +334,7 @@ fn pulls_as_it_should(device: &Device) {
     }
 }
 
-/// Applies an attractor, and returns by how much Σ m v changes, relative to Σ m |v|. Bodies in quarantine do not count.
+/// Applies an attractor, and returns by how much Σ m v changes, relative to Σ m |v|. Quarantined bodies do not count.
 fn drift_of(engine: &mut Engine, attractor: &Attractor) -> f64 {
     let before = engine.diagnostics().unwrap().0;
     engine.attract(attractor, 20.0).unwrap();
@@ -454,8 +454,9 @@ fn a_body_is_told_of_until_it_is_gone() {
 
 #[test]
 fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
-    // A pull by a huge sphere grows with the distance from it. Without the common motion, each body swings about the
-    // centre of mass, and after half a period of 1 it is opposite its start. No gravity disturbs it.
+    // The attraction by a huge sphere grows with the distance from its centre. Because the common motion is subtracted,
+    // each body oscillates about the centre of mass, and after half a period, at time 1, it is opposite its start.
+    // Gravity is off.
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[("g", "0")]) });
     let before = watched.frame();
     let (reach, square) = (1e3_f32, std::f32::consts::PI.powi(2));
@@ -529,7 +530,7 @@ fn a_change_is_meant_for_the_body_that_was_shown() {
     let before = watched.frame();
     watched.session.send(Command::Select(Some(9)));
     watched.frame_where(|frame| frame.stats.selected.is_some());
-    // Removes twice in a row, before the window can know that another body has this index.
+    // Removes the same index twice in a row, before the window can know that another body now has this index.
     watched.session.send(Command::Edit(Edit::Remove(9)));
     watched.session.send(Command::Edit(Edit::Remove(9)));
     watched.session.send(Command::Edit(Edit::Change { body: 9, mass: Some(7.0), velocity: None }));
@@ -537,7 +538,7 @@ fn a_change_is_meant_for_the_body_that_was_shown() {
     let after = watched.frame_where(|frame| frame.stats.undos == 2);
     assert_eq!(after.stats.bodies, 64);
     assert_eq!(after.points.positions[9], before.points.positions[10]);
-    // Now the window knows the new index.
+    // By now, the window knows which body has the index.
     watched.session.send(Command::Edit(Edit::Remove(9)));
     let after = watched.frame_where(|frame| frame.stats.undos == 3);
     assert_eq!(after.points.positions[9], before.points.positions[11]);
@@ -600,14 +601,15 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
     // A stroke that erases free cells changes nothing, and neither does a stroke outside of the grid.
     paint(Stroke { solid: false, ..piece(0.5, 0.6, true) });
     paint(Stroke { from: [9.0, 9.0], to: [9.0, 9.0], ..piece(0.0, 0.0, true) });
-    // Paints two strokes. The first has several parts and starts outside of the grid, and the camera moves meanwhile.
+    // Paints two strokes. The first one has several parts and starts outside of the grid. The camera moves during the
+    // strokes.
     paint(Stroke { from: [9.0, 9.0], to: [9.0, 9.0], ..piece(0.0, 0.0, true) });
     for (from, to, begins) in
         [(-0.3, -0.3, false), (-0.29, -0.2, false), (-0.21, -0.1, false), (0.2, 0.2, true)]
     {
         paint(piece(from, to, begins));
     }
-    // This part is solid already.
+    // The cells of this part are solid already.
     paint(piece(0.2, 0.2, true));
     watched.session.send(Command::Seek(Some(60)));
     let painted = watched.frame_where(|frame| frame.stats.step == 60);
@@ -670,7 +672,7 @@ fn what_is_changed_while_it_pauses_is_counted() {
         watched.session.send(change);
         last = watched.frame_where(|frame| frame.stats.changes > last && frame.stats.step == 0).stats.changes;
     }
-    // Steps do not count as changes.
+    // Steps of the simulation do not count as changes.
     watched.session.send(Command::Step);
     assert_eq!(watched.frame_where(|frame| frame.stats.step == 1).stats.changes, last);
 }

@@ -31,7 +31,8 @@ fn loaded(bodies: Bodies, set: &[(&str, &str)]) -> Config {
     config
 }
 
-/// Returns `(slope, mean)` of a straight line fitted to equally spaced values; the slope is the rise over all values.
+/// Returns `(slope, mean)` of a straight line fitted to equally spaced values. The slope is the rise over the whole
+/// range.
 fn trend(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -78,7 +79,7 @@ fn the_figure_eight_returns_after_its_period() {
     assert!(moved > 0.5 && missed < 1e-3, "it moved by {moved} and missed its start by {missed:.2e}");
 }
 
-/// Returns the error of the positions at t = 1, relative to an f64 leapfrog with much smaller steps.
+/// Returns the error of the positions at t = 1, relative to a leapfrog integration in f64 with much smaller steps.
 fn error(integrator: &str, steps: u32) -> f64 {
     let set = [("eps", "0.2"), ("integrator", "leapfrog"), ("dt", "5e-4")];
     let config = scene("cold-sphere", Some(48), &set);
@@ -99,8 +100,8 @@ fn halving_the_step_shows_the_order_of_the_integrator() {
     }
 }
 
-/// Returns the position error of two bodies on an eccentric orbit at t = 4, with `steps` steps per unit of time, relative
-/// to the reference with much smaller steps.
+/// Returns the position error of two bodies on an eccentric orbit at t = 4, with `steps` steps per unit of time,
+/// relative to the f64 reference with much smaller steps.
 fn orbit_error(integrator: &str, steps: u32) -> f64 {
     const TIME: u32 = 4;
     let set =
@@ -127,8 +128,8 @@ fn yoshida_is_of_fourth_order() {
     assert!((second - 2.0).abs() < 0.1, "leapfrog has order {second}");
 }
 
-/// Returns two bodies of different masses on an eccentric orbit with 17 periods in 100 units of time. The orbit is tilted,
-/// so that no coordinate is trivial, and the centre of mass is at rest.
+/// Returns two bodies of different masses on an eccentric orbit with 17 periods in 100 units of time. The orbit is
+/// tilted, so that no coordinate is trivial, and the centre of mass is at rest.
 fn orbit() -> Bodies {
     let (m, n) = (0.3f32, 0.7f32);
     let (x, v) = ([1.0f32, 0.142_857, 0.285_714], [-0.142_857f32, 0.714_286, 0.142_857]);
@@ -138,7 +139,8 @@ fn orbit() -> Bodies {
     bodies
 }
 
-/// Returns the distance of the positions from the same steps in f64, including the stored rounding errors if there are any.
+/// Returns the distance of the positions from those after the same steps in f64, including the stored rounding errors
+/// if there are any.
 fn roundoff(variant: &'static Variant, set: &[(&str, &str)], steps: u32) -> f64 {
     let config = Config { variant: Some(variant), ..loaded(orbit(), set) };
     let mut engine = engine(config.clone());
@@ -171,7 +173,7 @@ fn grows_more_slowly(variants: &[&str]) {
 
 #[test]
 fn every_integrator_can_be_compensated() {
-    // The run is so short that only rounding makes it differ from f64.
+    // The run is so short that its result differs from f64 only by rounding.
     for integrator in ["leapfrog", "euler", "taylor", "yoshida"] {
         let set = [("dt", "0.001"), ("eps", "0.1"), ("integrator", integrator), ("decay", "0.9999")];
         let variant = gravity().variant("private").unwrap();
@@ -191,9 +193,9 @@ fn allowed(scene: &str) -> f64 {
         "collision" | "milky-way-andromeda" | "cold-sphere" | "cube" => 5e-3,
         "plummer" => 1e-3,
         "figure-eight" | "ring" => 2e-4,
-        // During an encounter the energy is wrong by a hundredth, and then recovers.
+        // During an encounter, the energy error reaches a hundredth; afterwards it decreases again.
         "pythagorean" => 2e-3,
-        // When the two bodies pass each other, the energy is wrong, and then it recovers.
+        // When the two bodies pass each other, the energy error is large; afterwards it decreases again.
         "two-body" => 1e-3,
         "solar-system" => 5e-5,
         name => panic!("{name} is new: how well does it keep its energy?"),
@@ -211,7 +213,7 @@ fn every_scene_keeps_its_energy_for_a_minute() {
     scenes_keep_their_energy(60);
 }
 
-/// Checks the energy of every scene over some seconds of 60 frames each, with few bodies. No warning may appear.
+/// Checks the energy of every scene, with few bodies, over some seconds of 60 frames each. No warning may appear.
 fn scenes_keep_their_energy(seconds: u32) {
     const BODIES: usize = 512;
     for row in gravity().scenes.iter() {
@@ -292,7 +294,7 @@ fn energies_are_right_far_apart_and_close_by() {
         bodies.push([length, 0.0, 0.0], [0.0; 3], mass);
         bodies
     };
-    // The first case is from a report that two bodies did not attract each other.
+    // The first case is from a bug report, in which two bodies did not attract each other.
     for (length, mass) in [(2e15, 1e18), (5e17, 1e18), (1.0, 1e15), (1e-20, 1e-12)] {
         for variant in gravity().variants {
             let config = Config { variant: Some(variant), ..loaded(two(length, mass), &[TIGHT]) };
@@ -374,7 +376,8 @@ fn momentum_stays() {
         let sums = engine.diagnostics().unwrap().0;
         let momentum = sums.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
         eprintln!("{}: momentum {:.2e} of the scale", variant.name, momentum / sums.momentum_scale);
-        // The cells of the tree do not act on bodies as the bodies act on the cells.
+        // In the tree, the forces between bodies and cells are not equal and opposite, so more momentum error is
+        // allowed.
         let most = if variant.normal_error.is_some() { 1e-4 } else { 1e-5 };
         assert!(
             sums.momentum_scale > 0.1 && momentum < most * sums.momentum_scale,
@@ -490,7 +493,8 @@ fn a_step_cut_into_slices_agrees_with_the_reference() {
     }
 }
 
-/// Returns the distance between the velocities of two states, over all bodies with finite velocities.
+/// Returns the root of the summed squared differences of the velocities in two states, over all bodies with finite
+/// velocities.
 fn speeds(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
     let rows = a.velocities.iter().zip(&b.velocities).filter(|(a, b)| a[0].is_finite() && b[0].is_finite());
     rows.map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>()).sum::<f64>().sqrt()

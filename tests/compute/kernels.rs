@@ -21,7 +21,7 @@ fn own(name: &str) -> &'static str {
     kernel_lab::own().find(|(file, _)| *file == name).unwrap().1
 }
 
-/// Returns the source of a gravity kernel that repels instead of attracting.
+/// Returns the source of a gravity kernel that is changed to repel instead of attracting.
 fn turned_round() -> String {
     let force = own("gravity/force.cl");
     let edited = force.replacen("return sum + d", "return sum - d", 1);
@@ -69,7 +69,7 @@ fn what_is_written_out_is_all_that_is_built() {
     assert_eq!(inside, other.path().join("gravitile-kernels"));
     fs::write(inside.join(FILE), "edited").unwrap();
     assert_eq!(kernel_lab::read(other.path()).unwrap().len(), 1, "who names the folder means those");
-    // A file that is too long or not text is reported.
+    // A file that is too long or is not text is reported as an error.
     for contents in [b"\xff\xfe".to_vec(), vec![b' '; (1 << 20) + 1]] {
         fs::write(place.join(FILE), contents).unwrap();
         let error = kernel_lab::read(&place).unwrap_err().to_string();
@@ -93,7 +93,7 @@ fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bi
     let [a, b] = [&mut edited, &mut plain].map(|engine| (step(engine), step(engine)).1);
     assert_ne!(a, b, "it steps otherwise");
 
-    // Without edits, the engine behaves as if it had never had any.
+    // Without edits, the engine behaves as if no kernel had ever been edited.
     let state = edited.bodies().unwrap();
     edited.set_edits(KernelEdits::new()).unwrap();
     let mut fresh = crate::support::engine({
@@ -243,7 +243,7 @@ fn a_kernel_that_is_saved_is_read_again() {
         KernelEdits::from([(FILE.to_owned(), "// mine".to_owned())])
     );
     assert!(kernel_lab::save(&place.join("no/folder"), FILE, "", None).is_err());
-    // What another program has written is not lost.
+    // Kernels that another program has saved are not lost.
     for (nth, theirs) in ["// theirs", "// theirs again"].into_iter().enumerate() {
         fs::write(place.join(FILE), theirs).unwrap();
         let (_, kept) = kernel_lab::save(&place, FILE, "// mine", Some("// mine")).unwrap();
@@ -251,7 +251,7 @@ fn a_kernel_that_is_saved_is_read_again() {
         assert!(kept.ends_with(format!("tiled.cl.old{}", nth + 1)), "{}", kept.display());
         assert_eq!(fs::read_to_string(kept).unwrap(), theirs);
     }
-    // What the caller has written is not kept, even if it never ran.
+    // A file that the caller itself saved last is overwritten without a backup, even if its kernel never ran.
     assert_eq!(kernel_lab::save(&place, FILE, "// newer", Some("// mine")).unwrap().1, None);
     assert_eq!(kernel_lab::save(&place, FILE, "// newest", Some("// newer")).unwrap().1, None);
 }
@@ -295,7 +295,7 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     assert_eq!(heard(&mut session).unwrap().running, ["gravity/force.cl"]);
     error(&mut session, |error| error < 1e-3);
     assert_eq!(session.shown().stats.generation, 1, "all along it is the same scene");
-    // Edits of kernels for another variant or mode wait until these are used.
+    // Edits of kernels for another variant or mode are compiled only when the variant or mode is used.
     let others = ["pull.cl", "fluid/fused.cl", "gravity/blocked.cl"];
     let edits = others.map(|name| (name.to_owned(), format!("{}\n", own(name))));
     session.send(Command::EditKernels(KernelEdits::from(edits)));
@@ -306,7 +306,7 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     );
 }
 
-/// A watched folder reports only changes of kernel files. Ending the watch ends its thread.
+/// Watching a folder reports only changes of kernel files. Ending the watch ends its thread.
 #[test]
 fn only_kernels_are_news() {
     let folder = tempfile::tempdir().unwrap();

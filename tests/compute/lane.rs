@@ -1,4 +1,4 @@
-//! Tests long work in slices: every work-item runs once, however the work is cut.
+//! Tests that long work is cut into slices, and that every work-item runs once, however the work is cut.
 
 use crate::support::cpu;
 use std::ops::{Deref, DerefMut};
@@ -16,7 +16,7 @@ const COUNT: KernelSource = KernelSource {
 fn a_pass_is_cut_and_every_item_runs_once() {
     let device = cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
-    // From work so cheap that it is not cut, to work of which a single work-group takes too long.
+    // The costs range from work so cheap that it is not cut to work of which a single work-group takes too long.
     for (cost, least_slices) in [(0.0, 1), (1.0, 1), (2e4, 8), (1e9, 10)] {
         for (items, group) in [(1, 1), (1000, 7), (4096, 64), (5000, 64)] {
             let runs = Buffer::<u32>::zeroed(&device, items).unwrap();
@@ -27,7 +27,7 @@ fn a_pass_is_cut_and_every_item_runs_once() {
             while from < items {
                 from = lane.slice(pass, from).unwrap();
                 slices += 1;
-                // Without a wait no time is measured, and the work is cut as at the start.
+                // Nothing waits for the device, so no time is measured, and the work is cut as at the start.
             }
             lane.finish().unwrap();
             assert!(
@@ -82,7 +82,8 @@ impl Drop for Witness {
     }
 }
 
-/// Passes an unfinished copy to the host to `end`, and checks that the copy was complete when its memory was freed.
+/// Starts a copy from the device, passes it to `end` before it is complete, and checks that the copy was complete when
+/// its memory was freed.
 fn freed_when_complete(end: impl FnOnce(Pending<Memory<u32>>)) {
     const ITEMS: usize = 4096;
     let device = cpu();

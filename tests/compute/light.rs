@@ -1,4 +1,4 @@
-//! Tests the image of the light of all bodies against sums on the host.
+//! Tests the image of the light of all bodies by comparing it with sums on the host.
 
 use glam::Vec4;
 use gravitile::base::bodies::Points;
@@ -15,7 +15,7 @@ use crate::support::{cpu, gpu, scene};
 
 const SIZE: [u32; 2] = [64, 40];
 
-/// Returns a request for an image of `points`, all in view.
+/// Returns a request for an image of `points` in which all of them are in view.
 fn request(points: &Points) -> LightRequest {
     let mut camera = Camera::default();
     camera.frame_all(points, 1.6);
@@ -132,8 +132,8 @@ fn the_image_is_the_sum_of_the_light_of_all_bodies_on_a_gpu() {
     gpu().iter().for_each(the_image_is_the_sum_of_the_light_of_all_bodies);
 }
 
-/// Returns what an image with these sums of light should show, if pixels with less light than `little` show the light of larger
-/// pixels.
+/// Returns the image that results from `sums`, the light in each pixel, if pixels with less light than `little` show
+/// the light of larger pixels.
 fn spread(sums: &[[f64; 4]], [width, height]: [usize; 2], little: f64, halvings: u32) -> Vec<[f64; 4]> {
     if halvings == 0 {
         return sums.to_vec();
@@ -146,7 +146,7 @@ fn spread(sums: &[[f64; 4]], [width, height]: [usize; 2], little: f64, halvings:
     }
     let halved = spread(&halved, half, little, halvings - 1);
     let shown = |(nth, own): (usize, &[f64; 4])| {
-        // The nearest two columns or rows of the smaller image, with their weights.
+        // Returns the nearest two columns or rows of the smaller image, with their weights.
         let nearest = |at: usize, side: usize| {
             let next = if at % 2 == 1 { (at / 2 + 1).min(side - 1) } else { (at / 2).saturating_sub(1) };
             [(at / 2, 0.75), (next, 0.25)]
@@ -179,7 +179,7 @@ fn light_of_few_bodies_is_spread(device: &Device) {
         let total = |pixels: &[[f64; 4]]| pixels.iter().map(|pixel| pixel[3]).sum::<f64>();
         let off: f64 = found.iter().flatten().zip(right.iter().flatten()).map(|(a, b)| (a - b).abs()).sum();
         assert!(off < 0.02 * total(&right), "{count} bodies: off by {off} of {}", total(&right));
-        // What the surroundings of a crowded pixel show is not taken from that pixel.
+        // A crowded pixel keeps its own light, although its surroundings also show a part of it.
         let kept = total(&found) / total(&sums);
         assert!((0.7..1.5).contains(&kept), "{count} bodies: {kept} of the light is left");
         let lit = |pixels: &[[f64; 4]]| pixels.iter().filter(|pixel| pixel[3] > 0.0).count();
@@ -207,7 +207,7 @@ fn a_part_of_the_bodies_is_listed(device: &Device) {
         let values: Vec<_> = whole.values.iter().step_by(stride).copied().collect();
         assert!(*points.positions == *right && *points.values == *values, "{listed} of 1000 bodies");
     }
-    // Without a request, all bodies are listed again.
+    // Without a request for an image, all bodies are listed again.
     assert!(published(&mut engine, None).positions == whole.positions);
 }
 

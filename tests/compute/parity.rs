@@ -1,23 +1,24 @@
-//! Compares every variant of every mode with the f64 reference, by the code of `gravitile check`, and tests that this code
-//! detects errors.
+//! Compares every variant of every mode with the f64 reference, with the code of `gravitile check`, and tests that this
+//! code detects errors.
 
 use gravitile::commands::check::{self, Case};
 use gravitile::compute::Device;
 use gravitile::modes::MODES;
 
-/// A short run compares one case in this many at each work-group size, and one combination of knobs in this many.
+/// A short run compares one in this many cases at each work-group size, and one in this many combinations of
+/// compile-time parameters.
 const SHARE: usize = 30;
-/// A short run compares each variant at one work-group size in this many.
+/// A short run compares each variant at one in this many work-group sizes.
 const SHARE_OF_SIZES: usize = 4;
 
-/// Compares every variant with the reference: at all work-group sizes, in all cases, and with all knobs, or, without `all`,
-/// with a share of each.
+/// Compares every variant with the reference: at all work-group sizes, in all cases, and with all compile-time
+/// parameters. If `all` is false, compares only a part of these.
 fn every_variant_agrees(device: &Device, all: bool) {
     for info in MODES {
         let cases = check::cases(info).unwrap();
         for (rung, variant) in info.variants.iter().enumerate() {
             for (nth, mut plan) in check::plans(&device.info, variant).into_iter().enumerate() {
-                // Each work-group size takes cases that the sizes before it left out.
+                // Each work-group size takes cases that the previous sizes left out.
                 let is_chosen = |at: usize| all || (at + 6 * nth).is_multiple_of(SHARE);
                 let with_knobs = plan.recipes.len() > 1;
                 // Most compilers compile a kernel again for each work-group size, which takes longer than running it.
@@ -43,7 +44,8 @@ fn every_variant_agrees_on_the_cpu() {
     every_variant_agrees(&crate::support::cpu(), false);
 }
 
-/// Runs all cases with the first variant of each mode. The other short test runs all variants, but only some cases with each.
+/// Runs all cases with the first variant of each mode. The other short test runs all variants, but only some cases with
+/// each.
 #[test]
 fn the_first_variant_of_each_mode_agrees_in_all_cases() {
     let device = crate::support::cpu();
@@ -93,7 +95,7 @@ fn mistakes_are_found() {
         let variant = crate::support::mistaken(crate::support::gravity(), name, right, wrong);
         let plans = check::plans(&device.info, variant);
         let mut rows = plans.iter().flat_map(|plan| {
-            // The first cases that show the mistake end the search.
+            // The search ends after the first cases that show the mistake.
             cases.chunks(6).map(|cases| check::row(&device, plan, cases).unwrap())
         });
         assert!(rows.any(|row| !row.passes()), "`{wrong}` in {name} is not found");

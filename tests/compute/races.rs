@@ -1,5 +1,5 @@
-//! Tests barriers under Oclgrind: a simulated device that reports data races between work-items, which a missing barrier
-//! causes. PoCL runs the items of a work-group in an order that hides most such errors.
+//! Tests barriers under Oclgrind, a simulated device that reports data races between work-items. A missing barrier
+//! causes a data race; PoCL hides most such errors, because it runs the items of a work-group in a fixed order.
 
 use crate::support::oclgrind::{BARRIER, Parts, under_oclgrind};
 use gravitile::base::state::Matter;
@@ -7,9 +7,9 @@ use gravitile::compute::Device;
 use gravitile::modes::{MODES, ModeInfo, Recipe, Variant};
 use gravitile::scene::Setup;
 
-/// Number of bodies: several tiles and an incomplete one.
+/// Number of bodies: enough for several tiles, the last of which is incomplete.
 const BODIES: usize = 70;
-/// A barrier of the variant `grid` that is needed only with a quarter of a million cells or more.
+/// Variant and index of a barrier that is needed only with a quarter of a million cells or more.
 const NOT_SEEN: (&str, usize) = ("grid", 3);
 /// Number of work-items per work-group: enough for both stages of a sum, and for two steps per launch on a grid.
 const WORK_GROUP: usize = 24;
@@ -59,7 +59,7 @@ fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
         .with_knob("k", 2)
         .with_knob("width", WIDTH);
     let mut simulation = mode.build(device, recipe, &state).unwrap();
-    // Of three steps, the last is not combined with another.
+    // In a flow of three steps, the last step is not combined with another one in a launch.
     simulation.start(if info.work.matter == Matter::Flow { 3 } else { 1 });
     while simulation.advance().unwrap() {}
     simulation.finish().unwrap();

@@ -1,5 +1,5 @@
-//! Tests that the micro-benchmarks compute what they should, so that no compiler removed their work, and that rates are
-//! consistent.
+//! Tests that the micro-benchmarks compute what they should, which shows that no compiler removed their work, and that
+//! the measured rates are consistent.
 
 use crate::support::cpu;
 use gravitile::compute::{DeviceInfo, DeviceKind, MicroKernel, Probe, Roofline};
@@ -9,21 +9,22 @@ use gravitile::modes::{Limit, MODES, ModeInfo, Recipe};
 const SEED: f64 = 0.75;
 const ROUNDS: u32 = 7;
 
-/// A function that returns a column's share of a work-item's result, and the sum of the absolute values of its terms.
+/// A function that returns the contribution of a column to a work-item's result, and the sum of the absolute values of
+/// the column's terms.
 type Column = fn(Place) -> [f64; 2];
 
-/// Position of a column, and the number of operations on the column.
+/// Position of a column in a work-item, and the number of operations on the column.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Share that determines the work-item's start values, from 0 to 1.
+    /// Number from 0 to 1 that determines the work-item's start values.
     share: f64,
     k: f64,
     lane: f64,
     operations: u32,
 }
 
-/// Checks a micro-benchmark's results in two forms: on CPUs a work-item has columns of 16 numbers, on GPUs columns of one
-/// and `turns` operations per round. A CPU runs the GPU form too.
+/// Checks the results of a micro-benchmark in its two forms. On CPUs, a work-item has columns of 16 numbers; on GPUs,
+/// columns of one number, and `turns` operations per round. Both forms run on a CPU here.
 fn check(what: &str, micro: &MicroKernel, columns: [usize; 2], turns: u32, column: Column) {
     for (kind, columns, lanes, turns) in
         [(DeviceKind::Cpu, columns[0], 16, 1), (DeviceKind::Gpu, columns[1], 1, turns)]
@@ -174,7 +175,7 @@ fn the_intensity_grows_with_the_reuse_of_loads() {
     }
 }
 
-/// The counts of a variant that skips pairs depend on the bodies.
+/// The counts of a variant that skips pairs depend on the bodies, so such a variant has no fixed counts.
 #[test]
 fn every_variant_that_computes_all_pairs_or_cells_has_counts() {
     for info in MODES {

@@ -64,7 +64,7 @@ fn a_frame_shows_its_step_though_the_next_burst_runs() {
     frames_show_their_steps(&cpu());
 }
 
-/// A GPU may copy results while kernels run; a CPU does one after the other.
+/// A GPU may copy results while kernels run; a CPU does one after the other. On both, a frame shows its own step.
 #[test]
 fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
     if let Some(device) = gpu() {
@@ -72,7 +72,7 @@ fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
     }
 }
 
-/// Checks that a frame shows its own step, while other steps run before and after, and memory is reused.
+/// Checks that a frame shows its own step although other steps run before and after it, and that memory is reused.
 fn frames_show_their_steps(device: &Device) {
     let engine = |config| Engine::new(device.clone(), config).unwrap();
     for (info, variant) in MODES.iter().flat_map(|info| info.variants.iter().map(move |v| (info, v))) {
@@ -106,13 +106,13 @@ fn frames_show_their_steps(device: &Device) {
     }
 }
 
-/// Returns the positions without the fourth number, whose meaning differs.
+/// Returns the positions without the fourth number, whose meaning differs between the lists.
 fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
     rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
 }
 
-/// Two simulations from one moment, of which one is a copy of the other, show the same bits at the same steps; each takes
-/// its turns on the device.
+/// Two simulations, one of which is a copy of the other, show the same bits at the same steps. They use the device in
+/// turn.
 #[test]
 fn a_copy_of_a_simulation_has_the_same_bits_at_the_same_steps() {
     for info in MODES {
@@ -143,7 +143,7 @@ fn interval(interval: Duration) -> Command {
 #[test]
 fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
-    // Simulates a screen with one picture per minute, and one with a thousand million pictures per second.
+    // Simulates a screen with one picture per minute, and then one with a thousand million pictures per second.
     watched.session.send(interval(Duration::from_secs(60)));
     let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 8).stats.steps_per_frame;
     watched.session.send(interval(Duration::from_nanos(1)));
@@ -167,7 +167,7 @@ fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
 
 #[test]
 fn the_colour_error_fills_in_a_pause_and_is_forgotten_with_the_forces() {
-    // A single check is too short to cover all bodies.
+    // With so many bodies, a single check is too short to cover all of them.
     const BODIES: usize = 6000;
     let with = |opening| {
         let config = scene("plummer", Some(BODIES), &[("colour", "error"), ("opening", opening)]);
@@ -230,7 +230,7 @@ fn the_accuracy_of_each_variant_is_told() {
     watched.configure(&of(wrong));
     let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > wrong.tolerance);
     watched.frame_where(told);
-    // Nothing is known about another number of bodies.
+    // Nothing has been measured for another number of bodies.
     watched.configure(&Config { bodies: Some(100), ..small() });
     let fresh = watched.frame_where(|frame| frame.stats.bodies == 100).stats;
     assert_eq!((fresh.relative_error, fresh.ladder), (None, Vec::new()));
@@ -273,7 +273,7 @@ fn the_limit_is_found_while_it_runs() {
     assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
     let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
     assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
-    // Each mode has its own limit, and variants that do not evaluate all pairs have none.
+    // Each mode has its own limit of the speed. Variants that do not evaluate all pairs have no limit.
     let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
     let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
     watched.configure(&with("tiled"));
@@ -431,7 +431,7 @@ fn each_mode_goes_on_where_it_was_left() {
         watched.frame_where(|frame| is_of(next, frame));
         seen[turn % count] = Some(frame);
     }
-    // Modes are also changed while running, and a mode with a new seed restarts.
+    // Modes can also be changed while the simulation runs. A mode with a new seed restarts.
     let mut last = vec![5; count];
     for turn in 0..4 * count {
         let config = Config { running: true, ..configs[turn % count].clone() };
@@ -548,7 +548,7 @@ fn what_a_mode_tells_of_each_step_is_kept() {
     assert!(watched.frame_where(|frame| frame.stats.mode == "gravity").stats.series.is_empty());
 }
 
-/// Waits until energy and momentum were measured at a step of a paused simulation.
+/// Waits until the energy and momentum of a paused simulation have been measured at the step `step`.
 fn measured_at(watched: &mut Watched, step: u64) -> (Stats, Diagnostics) {
     let told = |frame: &Frame| frame.stats.step == step && frame.stats.energy_drift.is_some();
     watched.frame_where(told);
@@ -628,7 +628,7 @@ fn what_is_watched_is_measured_more_often() {
     let seldom = measurements(&mut watched, 2);
     assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
     watched.session.send(Command::Watch(WatchList { energy: true, ..WatchList::default() }));
-    // Measurements may use only a share of the time, so on a busy machine many are delayed.
+    // Measurements may use only a part of the time, so on a busy machine many are delayed.
     let often: Vec<_> =
         (0..20).map(|_| measurements(&mut watched, 2)).take_while(|it| *it >= seldom).collect();
     assert!(often.len() < 20, "{seldom:?} and {often:?}");
@@ -643,7 +643,7 @@ fn a_picture_that_was_asked_for_is_made_though_the_program_quits() {
     assert!(heard.iter().any(|notice| matches!(notice, Notice::Captured(_))), "{heard:?}");
 }
 
-/// Reading the newest frame does not count as taking it: a hidden window reads it for the autosave.
+/// Reading the newest frame does not count as taking it, because a hidden window reads it for the autosave.
 #[test]
 fn the_newest_frame_can_be_looked_at_without_taking_it() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
@@ -710,7 +710,7 @@ fn a_selected_body_tells_its_orbit() {
     assert!(orbit.centre == OrbitCentre::Planet && orbit.eccentricity < 0.5, "{orbit:?}");
 }
 
-/// Goes back to the moment of `moment`, and returns the frame that shows it.
+/// Continues the run from the moment that the frame `moment` shows, and returns the new frame of that moment.
 fn continue_from(watched: &mut Watched, moment: &Frame) -> Frame {
     let stats = &moment.stats;
     let (point, config) = (stats.restore_point.clone().unwrap(), (*stats.config).clone());
@@ -724,7 +724,7 @@ fn continue_from(watched: &mut Watched, moment: &Frame) -> Frame {
     })
 }
 
-/// Continuing from a moment of the run shows the bits of that moment, with its parameters.
+/// Continuing from an earlier moment of the run restores that moment bit for bit, with its parameters.
 #[test]
 fn a_run_continues_from_any_moment_exactly() {
     let cases = [
@@ -765,7 +765,8 @@ fn a_run_continues_from_any_moment_exactly() {
         for moment in [&first, &second, &first] {
             let again = continue_from(&mut watched, moment);
             let what = format!("{} {variant} at step {}", info.name, moment.stats.step);
-            // Tracers move once in a burst, and bursts are longer on the way back.
+            // Tracers move once in a burst. They are not compared, because bursts have other lengths when the run
+            // continues.
             if info.work.tools.is_ok() {
                 assert!(again.points.positions == moment.points.positions, "{what}");
                 assert!(again.points.values == moment.points.values, "{what}");
@@ -778,7 +779,7 @@ fn a_run_continues_from_any_moment_exactly() {
     }
 }
 
-/// Steps from a restore point are exact only with the kernels that computed the moment.
+/// Steps from a restore point are exact only with the kernels that computed the moment, so other kernels are refused.
 #[test]
 fn a_run_does_not_continue_from_a_moment_of_other_kernels() {
     let mut watched = Watched::new(Config { steps_per_frame: Some(3), variant: Some(&NAIVE), ..small() });

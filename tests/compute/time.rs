@@ -1,4 +1,4 @@
-//! Tests running backwards in time, and seeking a step.
+//! Tests running backwards in time, and seeking a given step.
 
 use crate::support::watched::Watched;
 use crate::support::{cpu, distance, distance64, engine, gravity, scene, whole};
@@ -17,7 +17,8 @@ fn stands_still(watched: &mut Watched) {
     }
 }
 
-/// Runs forward and back. Returns the RMS distance of the bodies from their start, and how far they had moved in between.
+/// Runs `steps` steps forwards and then back. Returns the RMS distance of the bodies from their start, at the end and
+/// in between.
 fn there_and_back(config: Config, steps: u32) -> [f64; 2] {
     let mut engine = engine(config.clone());
     let start = engine.bodies().unwrap().to_f64();
@@ -48,8 +49,8 @@ fn a_thousand_steps_there_and_back_return_with_every_variant() {
 
 #[test]
 fn compensated_steps_there_and_back_return_to_a_billionth() {
-    // A position that returns to within 1e-14 may be rounded differently, which changes the forces. This is rare, and three
-    // times as frequent with an integrator of three evaluations per step.
+    // A position that returns to within 1e-14 may be rounded differently, which changes the forces. This is rare, and
+    // three times as frequent with an integrator of three evaluations per step.
     let exact = gravity().variants.iter().filter(|variant| variant.normal_error.is_none());
     let variants = exact.map(|variant| (variant, "leapfrog", 1e-9));
     for (variant, integrator, allowed) in variants.chain([(&gravity().variants[4], "yoshida", 1e-8)]) {
@@ -76,7 +77,7 @@ fn steps_of_another_integrator_would_not_return() {
     let mut engine = engine(config.clone());
     let start = engine.bodies().unwrap().to_f64();
     engine.run(steps, |_| ()).unwrap();
-    // Reversing all velocities should be equivalent to reversing time.
+    // Reversing all velocities should have the same effect as reversing time.
     let mut bodies = engine.bodies().unwrap();
     bodies.velocities.iter_mut().for_each(|v| v[..3].iter_mut().for_each(|c| *c = -*c));
     let mode = config.mode.clone();

@@ -68,7 +68,7 @@ fn forces_are_accurate_on_a_gpu() {
     gpu().iter().for_each(forces_are_accurate);
 }
 
-/// Compile-time parameters that each take one idea away from the tree.
+/// Compile-time parameters that each switch off one of the ideas of the tree.
 const FLIPS: [(&str, u32); 4] = [("order", 0), ("curve", 0), ("criterion", 0), ("expansions", 0)];
 
 fn flipped(mut config: Config, flip: Option<(&'static str, u32)>) -> Config {
@@ -76,7 +76,7 @@ fn flipped(mut config: Config, flip: Option<(&'static str, u32)>) -> Config {
     config
 }
 
-/// Returns twice the error that is usual with the method and the parameters of a configuration.
+/// Returns the error above which the program warns: twice the usual error of a configuration's method and parameters.
 fn alarm(device: &Device, config: &Config) -> f64 {
     let recipe = Resolved::new(config, &device.info).unwrap().recipe;
     assert!(config.knobs.iter().all(|(name, value)| recipe.knob(name) == *value), "{config:?}");
@@ -110,7 +110,7 @@ fn each_method_has_its_usual_error_on_a_gpu() {
 }
 
 fn each_idea_helps(device: &Device) {
-    // The error of the forces, and the number of pairs and cells per body.
+    // Returns the error of the forces, and the number of pairs and cells per body.
     let measure = |flip, opening| {
         let count = 20_000;
         let set = [("opening", opening), ("eps", "0.001"), ("dt", "0.0001")];
@@ -124,9 +124,9 @@ fn each_idea_helps(device: &Device) {
     };
     let (error, work) = measure(None, "0.003");
     let [monopole, morton, geometric, direct] = FLIPS.map(|flip| measure(Some(flip), "0.003"));
-    // `order` does not change which cells are accepted, so that only the moments of the cells differ.
+    // `order` does not affect which cells are accepted, so only the moments of the cells differ.
     assert!(monopole.0 > 1.8 * error && (monopole.1 / work - 1.0).abs() < 0.05);
-    // The other ideas save work, and the error stays about as large.
+    // The other ideas reduce the work, and the error stays about as large.
     for (without, least) in [(morton, 1.0), (geometric, 1.2), (direct, 1.2)] {
         assert!(without.1 > least * work && without.0 < 2.0 * error && without.0 > 0.5 * error);
     }
@@ -146,7 +146,7 @@ fn each_idea_helps_on_a_gpu() {
     gpu().iter().for_each(each_idea_helps);
 }
 
-/// Runs the kernels that make the sort keys of a GPU on the CPU. Returns how many different keys there are.
+/// Runs on the CPU the kernels that make the sort keys on a GPU. Returns how many different keys there are.
 fn gpu_keys(positions: &[[f32; 4]]) -> usize {
     const GROUP: usize = 256;
     const GROUPS: usize = 16;
@@ -174,7 +174,7 @@ fn gpu_keys(positions: &[[f32; 4]]) -> usize {
     let (count, columns) = (Arg::Uint(n as u32), Arg::Uint(GROUPS as u32));
     queue("measure_extent", &[count, (&x).into(), (&extent).into()], GROUP * GROUPS);
     let args = [count, (&x).into(), (&extent).into(), columns, (&keys).into(), (&ids).into()];
-    // Fewer work-items than bodies: each takes several.
+    // There are fewer work-items than bodies, so each work-item handles several bodies.
     queue("make_keys", &args, GROUP);
     lane.finish().unwrap();
     let mut ids = ids.read().unwrap();
@@ -412,7 +412,7 @@ fn mistakes_are_found() {
         let wrong = error(&cpu(), Config { variant, ..tree(scene("plummer", Some(4097), &[]), &[]) });
         assert!(wrong > 1.5 * right, "{what}: {wrong:e}, right: {right:e}");
     }
-    // Only strong softening shows mistakes in what expansions make of it.
+    // Only strong softening reveals mistakes in how the expansions treat softening.
     let soft = tree(scene("plummer", Some(4097), &[("eps", "0.3")]), &[]);
     let right = error(&cpu(), soft.clone());
     for (what, replaced, by) in [
@@ -450,7 +450,7 @@ fn the_limit_of_bodies_counts_the_memory_of_the_tree() {
     assert_eq!([with(None, "exact"), with(None, "1e-3")], [mutual, tree]);
 }
 
-/// Returns the cells at a depth, or those of a body's walk.
+/// Returns the tree cells at a depth or, if `body` is given, the cells of the body's tree walk.
 fn cells(engine: &mut Engine, depth: u32, body: Option<usize>) -> Cells {
     engine.cells(CellRequest { depth, body }).unwrap().expect("the variant has a tree")
 }
@@ -510,7 +510,7 @@ fn the_grid_moves(device: &Device) {
     };
     let steps: Vec<_> = (0..5).map(|_| boxes()).collect();
     let moves = steps.windows(2).flat_map(|pair| pair[0].iter().zip(&pair[1])).map(|(a, b)| (a - b).abs());
-    // In four steps, bodies move by 0.001 at most.
+    // In four steps, bodies move by at most 0.001.
     let moved = moves.fold(0.0, f32::max);
     assert!(moved > 0.05, "the boxes of the largest cells moved by {moved}");
 }
@@ -557,7 +557,7 @@ fn the_walk_of_a_body_is_that_of_the_kernel(device: &Device) {
         let config = flipped(tree(scene(name, Some(count), &[]), &set), flip);
         let mut engine = Engine::new(device.clone(), config).unwrap();
         engine.run(2, |_| {}).unwrap();
-        // The walk for the potential judges the cells as the next walk for the forces does.
+        // The tree walk for the potential judges the cells in the same way as the next walk for the forces.
         engine.diagnostics().unwrap();
         let work = engine.rounds() * (count as f64).powi(2);
         let snapshot = engine.snapshot().unwrap();
@@ -640,7 +640,7 @@ fn the_colour_cost_counts_bodies_and_cells(device: &Device) {
             let right = (walk.pairs + walk.taken) as f32;
             (off, all) = (off + (points.values[body] - right).abs(), all + right);
         }
-        // After a step, the next walk judges cells by newer accelerations.
+        // After a step, the next tree walk judges the cells by newer accelerations.
         let most = if steps == 0 { 1e-3 } else { 0.05 };
         assert!(off <= most * all, "{steps} steps: off by {off} of {all}");
     }
@@ -656,8 +656,8 @@ fn the_colour_cost_counts_bodies_and_cells_on_a_gpu() {
     gpu().iter().for_each(the_colour_cost_counts_bodies_and_cells);
 }
 
-/// Checks the error of the forces that the tree computes with the default opening, in every scene of many bodies: at the
-/// start, and after `steps` steps.
+/// Checks the error of the forces that the tree computes with the default opening, in every scene of many bodies: at
+/// the start, and after `steps` steps.
 fn scenes_have_accurate_forces(bodies: usize, steps: u32, accuracy: &str, most: f64) {
     let mut failures = Vec::new();
     for start in gravity().scenes.iter().filter(|scene| scene.bodies.is_none()) {
@@ -705,7 +705,7 @@ fn auto_limits_the_opening_and_a_chosen_tree_does_not() {
     assert!(coarse > 2.0 * fine, "{coarse:e} {fine:e}");
     assert!(with(None, "0.0003") < 0.5 * fine);
 
-    // The opening changes at once when the variant does.
+    // The opening changes at once when the variant changes.
     let mut config = scene("plummer", Some(8192), &[("opening", "0.1")]);
     let mut engine = Engine::new(cpu(), config.clone()).unwrap();
     let mut error = |config: &Config| {

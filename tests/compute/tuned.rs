@@ -1,4 +1,4 @@
-//! Tests the stored results of tuning: `auto` uses them, and ignores a broken or outdated file.
+//! Tests the stored results of tuning: `auto` uses them, and ignores an invalid or outdated file.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const BODIES: usize = 4096;
-/// The default of the parameter `accuracy`.
+/// Default value of the parameter `accuracy`.
 const ACCURACY: &str = "1e-3";
 
 /// Returns unusual kernel settings, which no automatic guess would choose.
@@ -63,7 +63,7 @@ fn auto_keeps_the_default_methods() {
     });
     assert_eq!([by_hand.knob("order"), by_hand.knob("leaf")], [0, 16]);
     assert!(by_hand.words().contains("order=monopole") && !by_auto.words().contains("order"));
-    // Settings that were stored before there were methods.
+    // Settings that were stored by a version of the program that had no parameters for methods.
     let old = [("leaf".to_owned(), 16), ("group".to_owned(), 64)].into();
     let old = Recipe::of_words(tree, &device, 1, &old).unwrap();
     assert_eq!(old, Recipe::guess(tree, &device, 1).with_knob("leaf", 16).with_knob("group", 64));
@@ -133,7 +133,7 @@ fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
     tuned.save(&path).unwrap();
     assert_eq!(Tuned::load(&path).unwrap(), tuned);
 
-    // A new start of the program reads the results of another device and finds different settings.
+    // After a restart, the program reads the results of another device and uses different settings.
     let another = DeviceInfo { name: "another".into(), ..DeviceInfo::clone(&device) };
     with(&another, &odd(&device)).save(&path).unwrap();
     let both = Tuned::load(&path).unwrap();

@@ -210,8 +210,8 @@ proptest! {
     }
 }
 
-/// Bodies of a file keep their orbits: with the usual softening length, Mercury's orbit would turn by an eighth of a circle
-/// while Mercury goes round once.
+/// Bodies from a file keep their orbits. With the usual softening length, Mercury's orbit would rotate by an eighth of
+/// a circle during one of Mercury's periods.
 #[test]
 fn mercury_keeps_its_orbit() {
     let text = "name,m,x,y,z,vx,vy,vz\nSun,1,0,0,0,0,0,0\nMercury,0,0.3075,0,0,0,1.9803,0\n";

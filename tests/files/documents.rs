@@ -1,7 +1,9 @@
-//! README and docs: every command that they show is parsed, cheap ones run, and every link leads somewhere.
+//! Tests the README and the documents: every command that they show is parsed, quick commands run, and every link leads
+//! somewhere.
 //!
-//! Commands stand in blocks that begin with ```` ```sh ````. The commands of one document run in order in one temporary folder, so that
-//! a command finds the files that an earlier one wrote. To stay quick, they run with few bodies, few steps and small pictures.
+//! Commands stand in blocks that begin with ```` ```sh ````. The commands of one document run in order in one temporary
+//! folder, so that a command finds the files that an earlier one wrote. To stay quick, they run with few bodies, few
+//! steps and small pictures.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +24,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Documents with their paths, relative to the root of the repository.
+/// Returns the documents as pairs of path, relative to the root of the repository, and text.
 fn documents() -> Vec<(String, String)> {
     let mut names = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned()];
     for entry in fs::read_dir(root().join("docs")).unwrap() {
@@ -56,7 +58,7 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// Splits a command into words. Quotes hold a word together.
+/// Splits a command into words. Quotes keep the words of an argument together.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in command.chars() {
@@ -135,14 +137,15 @@ fn take(arguments: &mut Vec<String>, option: &str) -> Option<Vec<String>> {
     Some(arguments.drain(at..end).skip(1).collect())
 }
 
-/// Replaces the value of an option, if it is given or `always`.
+/// Replaces the value of an option if the option is given. If `always` is true, adds the option if it is missing.
 fn set(arguments: &mut Vec<String>, option: &str, value: &str, always: bool) {
     if take(arguments, option).is_some() || always {
         arguments.extend([option.to_owned(), value.to_owned()]);
     }
 }
 
-/// Makes a command small enough to run in this test; `None` if it opens a window, or needs several devices or minutes.
+/// Reduces a command so that it runs quickly in this test. Returns `None` if the command opens a window, or needs
+/// several devices or minutes.
 fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
     let name = arguments.first().map_or("", String::as_str).to_owned();
     let is_long = ["--devices", "--tune", "--kernels"].iter().any(|word| arguments.iter().any(|w| w == word));
@@ -160,7 +163,7 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
         }
         "bench" => {
             let mode = take(&mut arguments, "--mode").map_or("gravity".to_owned(), |value| value.concat());
-            // A list of values is for the only variant that uses the parameter.
+            // A list of values is only valid for the single variant that uses the parameter.
             let has_list = arguments.iter().any(|word| word.starts_with("opening="));
             let variant = if has_list { "tree" } else { "naive" };
             let variant = if mode == "fluid" { "fused" } else { variant };
@@ -170,7 +173,7 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
             {
                 set(&mut arguments, option, value, true);
             }
-            // A snapshot has its own number of bodies.
+            // A snapshot determines its own number of bodies.
             if !arguments.iter().any(|word| word == "--resume") {
                 set(&mut arguments, "--bodies", "300", true);
             }
@@ -329,7 +332,7 @@ fn the_readme_is_short() {
     assert!(lines <= MOST_README_LINES, "README.md has {lines} lines; move some into docs/");
 }
 
-/// Paths in code spans, such as `src/modes/mod.rs`, name files or folders of the repository.
+/// Every path in a code span, such as `src/modes/mod.rs`, names a file or folder of the repository.
 #[test]
 fn every_path_in_the_documents_exists() {
     let mut wrong = Vec::new();
@@ -347,7 +350,7 @@ fn every_path_in_the_documents_exists() {
     assert!(wrong.is_empty(), "no such files:\n{}", wrong.join("\n"));
 }
 
-/// Every scene, variant, knob, parameter, look and option appears in the documents.
+/// Every scene, variant, compile-time parameter, parameter, appearance setting and option appears in the documents.
 #[test]
 fn nothing_that_can_be_chosen_is_left_out() {
     let text: String = documents().into_iter().map(|(_, text)| text).collect();
@@ -368,7 +371,8 @@ fn nothing_that_can_be_chosen_is_left_out() {
     assert!(missing.is_empty(), "the documents do not mention {missing:?}");
 }
 
-/// Returns the `rust` and `c` code blocks: the file or folder in the first line, and the excerpts between lines `// …`.
+/// Returns the `rust` and `c` code blocks of a document: the file or folder that the first line names, and the excerpts
+/// between lines `// …`.
 fn excerpts(text: &str) -> Vec<(String, Vec<Vec<String>>)> {
     let mut found: Vec<(String, Vec<Vec<String>>)> = Vec::new();
     let mut is_code = false;
@@ -434,7 +438,7 @@ fn code_in_the_documents_stands_in_the_source() {
     assert!(holds("a\n  b(1)\n", &part("b(…")) && !holds("a\nb(1)\n", &part("b(")));
 }
 
-/// Labels of the window that the documents quote, such as *Free run*, exist in the program.
+/// Every label of the window that the documents quote, such as *Free run*, exists in the program.
 #[test]
 fn labels_in_the_documents_are_those_of_the_window() {
     let mut places = vec![root().join("assets/scenes")];

@@ -1,4 +1,4 @@
-//! Tests that no work is lost: snapshots while the simulation runs, when it ends, and after failures.
+//! Tests that no work is lost: snapshots are saved while the simulation runs, when it ends, and after failures.
 
 use std::path::Path;
 use std::time::Duration;
@@ -83,7 +83,7 @@ fn that_it_is_saved_wakes_the_window() {
     let wake = move || bell.send(()).unwrap_or_default();
     let mut session = Session::spawn(engine, wake).unwrap();
     wait_for(|| session.frame().0.stats.generation > 0);
-    // A paused simulation is measured, which gives another frame.
+    // While the simulation is paused, its accuracy is measured, which makes another frame.
     while rung.recv_timeout(Duration::from_millis(500)).is_ok() {
         session.frame();
     }
@@ -117,7 +117,7 @@ fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
 #[test]
 fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
     let folder = tempfile::tempdir().unwrap();
-    // The autosave creates its folder.
+    // The autosave creates its folder if it does not exist.
     let path = folder.path().join("state").join("autosave.gravitile");
     for (run, seed) in [1, 2].into_iter().enumerate() {
         let mut session = session(Config { seed, ..small() });
@@ -147,7 +147,8 @@ fn held() -> (Gate, Watched) {
     (gate, session)
 }
 
-/// Starts the next burst of steps and stops it before its end. Takes frames meanwhile, because a burst waits for this.
+/// Starts the next burst of steps and blocks it before its end. Takes frames in the meantime, because a burst waits for
+/// this.
 fn hold(gate: &Gate, session: &mut Watched, calls: u32) {
     gate.close(calls);
     until(session, |_| gate.has_held().then_some(()));
@@ -228,7 +229,7 @@ fn a_config_comes_before_what_was_asked_for_after_it() {
 #[test]
 fn what_is_saved_at_the_last_moment_is_saved() {
     let folder = tempfile::tempdir().unwrap();
-    // In the first case the burst of steps ends soon, in the second case never.
+    // In the first case, the burst of steps ends soon; in the second case, it never ends.
     for (nth, calls) in [100, FOR_EVER].into_iter().enumerate() {
         let [path, kept] =
             ["asked", "kept"].map(|name| folder.path().join(format!("{name}-{nth}.gravitile")));
@@ -268,11 +269,11 @@ fn what_was_kept_is_not_replaced_by_what_there_was_before_it() {
     assert!(step > 0 && Snapshot::load(&kept).unwrap().runs[0].step >= step);
 }
 
-/// An autosave that failed does not count as saved.
+/// If an autosave has failed, the last checkpoint is saved at the end of the session.
 #[test]
 fn the_last_checkpoint_is_saved_at_the_end_if_the_autosave_failed() {
     let folder = tempfile::tempdir().unwrap();
-    // A file has the name of the autosave's folder.
+    // A file takes the name of the autosave's folder, so the folder cannot be created.
     let blocked = folder.path().join("state");
     std::fs::write(&blocked, "").unwrap();
     let kept = blocked.join("kept.gravitile");
@@ -300,7 +301,8 @@ fn what_is_resumed_is_told_with_the_modes_that_were_left() {
     assert_eq!(left.len(), 1, "the mode that is shown is where it began, the other is not");
 }
 
-/// A paused simulation that is resumed shows its own colours, although the previous picture's colours meant something else.
+/// A paused simulation that is resumed has its own colours, although the colours of the previous picture had another
+/// meaning.
 #[test]
 fn what_is_resumed_has_the_colours_that_it_was_left_with() {
     let folder = tempfile::tempdir().unwrap();
@@ -367,7 +369,8 @@ fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
     assert!(!current.running);
 }
 
-/// Stopping a seek backwards within a burst, and a failed attempt to open a file, do not change the direction of the burst.
+/// Stopping a seek backwards within a burst, or a failed attempt to open a file, does not change the direction of that
+/// burst.
 #[test]
 fn a_burst_goes_the_way_that_it_went_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -473,7 +476,7 @@ fn a_crash_is_reported_and_the_last_checkpoint_is_saved_beside_the_autosave() {
     }
 }
 
-/// Quits while the gate blocks the steps that `command` needs for ever.
+/// Quits while the gate blocks for ever the steps that `command` needs.
 fn quits_during(command: Command) {
     let gate = Gate::default();
     let mut session = session(Config { running: false, ..Odd::behind(&gate, small()) });

@@ -1,9 +1,11 @@
-//! Files that the program of commit 57f4b0d wrote: today's program opens each kind and continues it.
+//! Tests that the current program opens each kind of file that the program of commit 57f4b0d wrote, and continues from
+//! it.
 //!
-//! `tests/fixtures/before-17/write.sh` lists the commands that wrote the files. Beside each snapshot and picture stands the
-//! snapshot that the old program wrote 20 steps later (`NAME.later.gravitile`). On the device and driver that wrote the files,
-//! today's continuation must agree with it to the last bit. Other CPUs have other vector widths and other versions of PoCL compile other
-//! instructions: there, it must agree within [`TOLERANCE`].
+//! `tests/fixtures/before-17/write.sh` lists the commands that wrote the files. For each snapshot and picture,
+//! `NAME.later.gravitile` is the snapshot that the old program wrote 20 steps later. On the device and driver that
+//! wrote the files, the continuation by the current program must agree with that snapshot to the last bit. Other CPUs
+//! have other vector widths, and other versions of PoCL compile other instructions; there, it must agree within
+//! [`TOLERANCE`].
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +24,8 @@ use serde_json::Value;
 
 use crate::support::window::Display;
 
-/// Largest difference between two devices after 20 steps that counts as rounding, relative to the largest number of a list.
+/// Largest difference that counts as rounding between two devices after 20 steps, relative to the largest number of a
+/// list.
 const TOLERANCE: f64 = 1e-3;
 
 fn old(name: &str) -> PathBuf {
@@ -37,7 +40,7 @@ fn old_json(name: &str) -> Value {
     serde_json::from_str(&old_text(name)).unwrap()
 }
 
-/// Returns the names of the old files that end with `ending`, without this ending.
+/// Returns the names of the old files that end with `ending`, with this ending removed.
 fn stems(ending: &str) -> BTreeSet<String> {
     let names = fs::read_dir(old("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect()
@@ -53,7 +56,7 @@ fn json(folder: &Path, args: &str) -> Value {
     serde_json::from_str(&gravitile(folder, &args.split_whitespace().collect::<Vec<_>>())).unwrap()
 }
 
-/// Returns all lists of numbers in a state, with their names.
+/// Returns all lists of numbers in a state, with the names of the lists.
 fn lists(state: &State) -> Vec<(&'static str, Vec<f32>)> {
     match state {
         State::Bodies(bodies) => {
@@ -124,12 +127,12 @@ fn old_snapshots_and_pictures_continue_as_the_old_program_did() {
     }
 }
 
-/// Every list of numbers that a snapshot may hold is in one of the old files, so that none goes untested.
+/// Every list of numbers that a snapshot may contain is in one of the old files, so that no list is untested.
 #[test]
 fn the_old_files_hold_every_carried_list() {
     for info in modes::MODES {
-        // The program of commit 57f4b0d read the list `halves` but no longer wrote it: `snapshots.rs` opens an older file.
-        // The list of the variant `tree` is newer.
+        // The program of commit 57f4b0d read the list `halves` but no longer wrote it; a test in `snapshots.rs` opens a
+        // file with it. The list of the variant `tree` is newer than that commit.
         let others = ["halves", "tree_accelerations"];
         let mut missing: BTreeSet<&str> =
             info.carries.iter().map(|list| list.name).filter(|name| !others.contains(name)).collect();
@@ -144,13 +147,13 @@ fn the_old_files_hold_every_carried_list() {
     }
 }
 
-/// Makes sure that `new` has every key of `old`, with values of the same type.
+/// Checks that `new` has every key of `old`, with values of the same type.
 fn assert_keys(what: &str, old: &Value, new: &Value) {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
             for (key, value) in old {
                 let found = new.get(key).unwrap_or_else(|| panic!("{what}: the key {key:?} is gone"));
-                // Another variant may run on another device, and has its own compile-time parameters.
+                // The device may use another variant, which has its own compile-time parameters.
                 if key != "knobs" {
                     assert_keys(&format!("{what}.{key}"), value, found);
                 }
@@ -173,7 +176,7 @@ fn assert_keys(what: &str, old: &Value, new: &Value) {
     }
 }
 
-/// Compares today's report of `run --json` with the old one: keys and types, and what must not change.
+/// Compares the current report of `run --json` with the old one: keys and types, and the values that must not change.
 fn assert_report(stem: &str, old: &Value, now: &Value) {
     assert_keys(&format!("run of {stem}"), old, now);
     for key in ["mode", "start", "bodies", "steps"] {
@@ -205,7 +208,7 @@ fn every_key_of_an_old_report_of_the_window_is_still_there() {
     let now: Value =
         serde_json::from_slice(&fs::read(display.folder().join("report.json")).unwrap()).unwrap();
     let mut old = old_json("report.json");
-    // Nobody acts on this window, so it has no events to compare.
+    // No user acts on this window, so it has no events to compare.
     old.as_object_mut().unwrap().remove("events");
     assert_keys("report of the window", &old, &now);
 }
@@ -272,7 +275,8 @@ fn old_scenes_bodies_and_parameter_files_are_read() {
     }
 }
 
-/// Compares a text file with the old one of the same kind: words must agree, numbers within [`TOLERANCE`] of the largest.
+/// Compares a text file with an old one of the same kind. Words must agree, and numbers must agree within [`TOLERANCE`]
+/// of the largest.
 fn assert_numbers(old: &str, new: &Path) {
     let words = |text: String| -> Vec<String> {
         text.split(|c: char| c == ',' || c.is_whitespace())

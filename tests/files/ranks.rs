@@ -1,10 +1,12 @@
-//! Several ranks of an MPI run compute the same as one process, and faults end the run with a sentence.
+//! Tests that several ranks of an MPI run compute the same as one process, and that faults end the run with an error
+//! message.
 //!
 //! All tests but the first need the cargo feature `mpi` and the program `mpirun`.
 
 use super::cli::{folder, gravitile};
 
-/// A launcher whose copies of the program are not connected would let each of them write the same files.
+/// If a launcher starts copies of the program that are not connected, each copy would write the same files, so the
+/// copies refuse to run.
 #[test]
 fn copies_that_are_not_connected_refuse_to_run() {
     let folder = folder();
@@ -20,7 +22,7 @@ fn copies_that_are_not_connected_refuse_to_run() {
         }
     };
     for (size, rank) in launchers {
-        // With the feature, the variables of Open MPI and SLURM would start a real connection.
+        // With the feature `mpi`, the variables of Open MPI and SLURM would start a real connection.
         if cfg!(feature = "mpi") && size != "PMI_SIZE" {
             continue;
         }
@@ -87,7 +89,7 @@ mod connected {
         }
     }
 
-    /// Returns the numbers of the state in a snapshot.
+    /// Returns all numbers of the state in a snapshot.
     fn numbers(path: &Path) -> Vec<f32> {
         match &load(path).runs[0].state {
             State::Bodies(bodies) => {
@@ -97,8 +99,8 @@ mod connected {
         }
     }
 
-    /// Checks that runs on `counts` ranks end as a run of one process does, with the variant `variant`. A fluid has the size
-    /// of its scene.
+    /// Checks that runs with the variant `variant` on the numbers of ranks in `counts` end in the same state as a run
+    /// of one process. A fluid has the size of its scene.
     fn same(info: &ModeInfo, variant: &Variant, bodies: usize, set: &str, counts: &[usize]) {
         let folder = folder();
         let bodies = if info.name == "fluid" { String::new() } else { format!("--bodies {bodies}") };
@@ -125,7 +127,7 @@ mod connected {
                     "{what}: {report}"
                 ),
             }
-            // Newton's third law: the devices add up their sums in another order.
+            // A variant that uses Newton's third law adds up the sums of its devices in another order.
             let tolerance = if variant.sides > 1.0 { 1e-6 } else { 0.0 };
             let largest =
                 |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, |most, value| value.abs().max(most));
@@ -144,7 +146,8 @@ mod connected {
         same(info, info.variant("private").unwrap(), FEW, "", &[2]);
     }
 
-    /// In each step, a rank sends about 1.5 MB for its half of the bodies, which is more than one message between ranks can hold.
+    /// In each step, a rank sends about 1.5 MB for its half of the bodies, which is more than one message between ranks
+    /// can hold.
     #[test]
     fn bodies_that_need_several_messages_arrive_whole() {
         let info = gravitile::modes::find("gravity").unwrap();
@@ -224,7 +227,7 @@ mod connected {
                 )
             })
             .collect();
-        // Twice the pairs are √2 times the bodies.
+        // Doubling the number of pairs multiplies the number of bodies by √2.
         assert_eq!(found, [("strong", 1, 2048), ("strong", 2, 2048), ("weak", 1, 2048), ("weak", 2, 2896)]);
         for row in rows {
             let share = row["exchange_share"].as_f64().unwrap();
@@ -240,7 +243,8 @@ mod connected {
         );
     }
 
-    /// Starts rank 0 with `first` and rank 1 with `second`, which must end with a sentence of rank 0 that contains `sentence`.
+    /// Starts rank 0 with `first` and rank 1 with `second`. The run must end with an error message of rank 0 that
+    /// contains `sentence`.
     fn refuses(folder: &Path, [first, second]: [&str; 2], sentence: &str) {
         let mut command = isolated("mpirun", folder);
         command.args(["-n", "1"]).args(first.split_whitespace()).args([":", "-n", "1"]);
@@ -259,7 +263,7 @@ mod connected {
         let sentence = "gravitile: rank 1 cannot take part: there is no device `nothing`";
         refuses(folder.path(), [&run, &without], sentence);
         refuses(folder.path(), [&without, &run], "gravitile: there is no device `nothing`");
-        // A program with one more byte at its end still runs, but is another build.
+        // A copy of the program with one more byte at its end still runs, but counts as another build.
         let other = folder.path().join("other");
         fs::copy(PROGRAM, &other).unwrap();
         let bytes = [fs::read(&other).unwrap(), vec![0]].concat();
@@ -268,12 +272,12 @@ mod connected {
         refuses(
             folder.path(),
             [&run, &other],
-            "gravitile: rank 1 runs another build of gravitile than rank 0",
+            "gravitile: rank 1 runs a different build of gravitile from rank 0",
         );
     }
 
-    /// Starts a long run on two ranks, sends the signal `name` to rank 1 when it computes, and waits for the end. Returns
-    /// whether the run succeeded, and what was written to stderr.
+    /// Starts a long run on two ranks, sends the signal `name` to rank 1 while it computes, and waits for the end.
+    /// Returns whether the run succeeded, and what was written to stderr.
     fn interrupted(folder: &Path, name: &str) -> (bool, String) {
         let mut command = Process::new("mpirun");
         command.args([
@@ -303,7 +307,7 @@ mod connected {
         (status.success(), stderr)
     }
 
-    /// A process that does not outlive a failed test.
+    /// A process that is killed when this value is dropped, for example because the test failed.
     struct Killed(Child);
 
     impl Drop for Killed {
@@ -338,7 +342,7 @@ mod connected {
         assert_eq!(load(&saved).runs[0].state.len(), 4096);
     }
 
-    /// The launcher notices the death of a rank first, and ends rank 0 before it can say anything.
+    /// The launcher notices first that a rank has been killed, and ends rank 0 before it can report an error.
     #[test]
     #[ignore = "long: scripts/test --all runs it"]
     fn a_rank_that_is_killed_ends_the_run() {

@@ -65,7 +65,7 @@ fn folders_are_left_out_and_what_is_too_much_is_told() {
     let Carried::Snapshot(read) = Carried::read(Cursor::new(&carrier)).unwrap() else { panic!() };
     assert_eq!(read.runs[0].config.start.name, "bodies.csv");
 
-    // A million bodies do not fit in a picture, but the description of their scene does.
+    // A million bodies do not fit in a picture, but the description of the scene that generates them does.
     let mut large =
         engine(crate::support::scene("plummer", Some(300), &[("eps", "0.07")])).snapshot().unwrap();
     let many = Bodies { positions: vec![[0.5; 4]; 1 << 21], velocities: vec![[0.5; 4]; 1 << 21] };
@@ -76,7 +76,7 @@ fn folders_are_left_out_and_what_is_too_much_is_told() {
     let Carried::Scene(config) = Carried::read(Cursor::new(&carrier)).unwrap() else { panic!() };
     assert_eq!((config.start.name.as_str(), config.bodies), ("picture", Some(300)));
     assert!((config.mode.values().float("eps").unwrap() - 0.07).abs() < 1e-6);
-    // If the scene itself consists of that many bodies, the picture carries nothing, and a note says so.
+    // If the scene itself consists of that many bodies, the picture contains no scene, and a note says so.
     large.runs[0].config.start = Scene::of_bodies("many", many);
     let (carrier, extent) = embed(&plain, &large).unwrap();
     assert_eq!((carrier, extent), (plain, Extent::Nothing));
@@ -93,7 +93,7 @@ fn other_pictures_are_told_from_those_that_carry_something() {
     fs::write(&path, "no picture at all").unwrap();
     assert!(Carried::load(&path).unwrap_err().to_string().contains("not a PNG"));
     assert!(Carried::load(&folder.path().join("none.png")).is_err());
-    // A snapshot file can be read in the same way.
+    // A snapshot file can be read with the same function.
     let snapshot: Snapshot = engine(crate::support::scene("plummer", Some(50), &[])).snapshot().unwrap();
     let path = folder.path().join("own.gravitile");
     snapshot.save(&path).unwrap();
@@ -203,7 +203,7 @@ fn a_file_that_is_being_written_is_listed_nowhere() {
     assert_eq!(all().len(), 1);
     drop(draft);
     assert_eq!(fs::read_to_string(&path).unwrap(), "second");
-    // Others may read the file if they may read any new file.
+    // Other users may read the file if they may read any other new file.
     fs::write(&usual, "").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&path), mode(&usual));
@@ -221,12 +221,12 @@ fn no_two_files_are_given_one_name_before_the_first_is_whole() {
         let free = || names.free(&stem, extension, is_numbered);
         let at = |name: &Name| name.path().file_name().unwrap().to_str().unwrap().to_owned();
         let (first, second) = (free(), free());
-        // The first file is written, and its reservation ends.
+        // The first file is written, so its name is no longer reserved.
         fs::write(first.path().with_file_name(at(&first).replace("%04d", "0001")), "").unwrap();
         let first_was = at(&first);
         drop(first);
         let (third, second_was) = (free(), at(&second));
-        // The second file was never written.
+        // The second file is never written, and its reservation ends.
         drop(second);
         assert_eq!([first_was, second_was, at(&third), at(&free())], expected);
     }

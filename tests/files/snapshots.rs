@@ -97,7 +97,8 @@ fn every_variant_goes_on_with_all_options_as_if_it_had_never_stopped() {
     goes_on(true);
 }
 
-/// Resumes every variant with each set of options or, without `all`, with one of the sets in turn.
+/// Resumes every variant with each set of options. If `all` is false, uses only one of the sets for each variant, in
+/// turn.
 fn goes_on(all: bool) {
     for info in MODES {
         for (nth, variant) in info.variants.iter().enumerate() {
@@ -124,7 +125,8 @@ fn goes_on(all: bool) {
                     resumed.diagnostics().unwrap().1,
                     "{what}: its drift"
                 );
-                // Restarts both engines: the snapshot also contains the scene.
+                // Restarts the scene in the original and in the resumed engine, because the snapshot also contains the
+                // scene.
                 for engine in [&mut steady, &mut resumed] {
                     engine.restart().unwrap();
                     engine.run(1, |_| ()).unwrap();
@@ -147,7 +149,7 @@ fn the_other_modes_go_on_where_they_were_left_too() {
     steady.run(3, |_| ()).unwrap();
     let mut resumed = resumed(&steady.snapshot().unwrap());
     assert_eq!(resumed.suspended().count(), MODES.len() - 1);
-    // The panel takes the configurations of the resumed modes, which contain their own scenes.
+    // The panel takes over the configurations of the resumed modes, which contain their own scenes.
     let left: Vec<Config> = resumed.suspended().cloned().collect();
     for next in left {
         let info = next.mode.info();
@@ -162,7 +164,7 @@ fn the_other_modes_go_on_where_they_were_left_too() {
     }
 }
 
-/// A restart on this device makes as many bodies as `auto` chose on the device of the snapshot.
+/// A restart on this device makes as many bodies as `auto` chose on the device where the snapshot was saved.
 #[test]
 fn a_restart_on_another_device_makes_the_same_scene() {
     let mut there = engine(Config { bodies: None, ..Config::new(MODES[0]) });
@@ -180,8 +182,8 @@ fn a_restart_on_another_device_makes_the_same_scene() {
     assert_eq!(bits(&here.state().unwrap()), bits(&there.state().unwrap()));
 }
 
-/// Names follow their bodies when the user deletes or launches bodies, through undo, snapshots and restarts. An old snapshot
-/// has no list of names; its names are those of the scene if nothing was edited.
+/// Names follow their bodies when the user deletes or launches bodies, through undo, snapshots and restarts. An old
+/// snapshot has no list of names; its names are those of the scene if nothing was edited.
 #[test]
 fn names_follow_their_bodies() {
     let text = "mode = \"gravity\"\nbodies = \"name,x,y,z,vx,vy,vz,m\\nSun,0,0,0,0,0,0,1\\nVenus,1,0,0,0,1,0,0\\nEarth,2,0,0,0,1,0,0\"\n";
@@ -217,7 +219,8 @@ fn a_scene_with_more_names_than_bodies_is_saved_and_opened() {
     assert_eq!(resumed(&reread(&here.snapshot().unwrap()).unwrap()).names().to_list(), ["B"]);
 }
 
-/// A mode that is left and selected again with other parameters does not use stored values of the old parameters.
+/// If a mode is left and selected again with other parameters, it does not use stored values that depend on the old
+/// parameters.
 #[test]
 fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
     let [gravity, other] = [0, 1].map(|at| config(MODES[at], &MODES[at].variants[0], &[]));
@@ -235,7 +238,8 @@ fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
     assert!(bits(&left.state().unwrap()) == bits(&stays.state().unwrap()));
 }
 
-/// A snapshot keeps its kernel on the same device, whatever `auto` has learnt since. Elsewhere `auto` decides anew.
+/// A snapshot that is resumed on the same device keeps its kernel, even if `auto` now knows a faster one. On another
+/// device, `auto` chooses again.
 #[test]
 fn on_the_same_device_the_same_kernel_goes_on() {
     let mut steady = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
@@ -258,7 +262,7 @@ fn on_the_same_device_the_same_kernel_goes_on() {
     );
 }
 
-/// On another device, the values that a kernel stored in the snapshot are ignored and computed again.
+/// On another device, values that the kernel stored in the snapshot are ignored and computed again.
 #[test]
 fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
     let mut there = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
@@ -279,7 +283,7 @@ fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
     assert!(wrong != right && other == run(&snapshot));
 }
 
-/// Returns a snapshot of a mode after three steps.
+/// Returns a snapshot of the mode with index `mode` after three steps.
 fn of(mode: usize, variant: Option<&str>) -> Snapshot {
     let mut config = Config { bodies: Some(64), ..Config::new(MODES[mode]) };
     config.variant = variant.map(|name| MODES[mode].variant(name).unwrap());
@@ -292,7 +296,8 @@ fn reread(snapshot: &Snapshot) -> Result<Snapshot, String> {
     Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).map_err(|error| error.to_string())
 }
 
-/// A number that no simulation can produce is reported, and is not spread to all bodies.
+/// A snapshot with a number that no simulation can produce is refused, so that the number does not spread to all
+/// bodies.
 #[test]
 fn numbers_that_no_step_leaves_behind_are_refused() {
     type Change = fn(&mut Snapshot);
@@ -352,7 +357,8 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
     }
 }
 
-/// A close encounter changes a velocity by half an acceleration, so accelerations of up to twice the usual limit are valid.
+/// A close encounter changes a velocity by half an acceleration, so accelerations of up to twice the usual limit are
+/// valid.
 #[test]
 fn an_acceleration_that_half_a_step_allows_is_read() {
     let mut snapshot = of(0, None);
@@ -365,7 +371,8 @@ fn an_acceleration_that_half_a_step_allows_is_read() {
     assert!(reread(&snapshot).unwrap_err().contains("body 2 has"));
 }
 
-/// Older versions saved blown-up flows with a non-finite baseline. It is ignored; the rest of the file is used.
+/// Older versions saved blown-up flows with a non-finite energy baseline. The baseline is ignored; the rest of the file
+/// is used.
 #[test]
 fn a_baseline_that_is_not_finite_is_dropped() {
     for baseline in [f64::INFINITY, f64::NAN] {
@@ -402,8 +409,8 @@ fn a_large_flow_at_rest_is_saved_and_read_again() {
     assert!(again.runs[0].state.flow().unwrap() == &flow);
 }
 
-/// Bodies that belong to a scene are checked like the bodies of a state. An excluded body does not make a file invalid;
-/// see [`every_variant_goes_on_as_if_it_had_never_stopped`], which also covers each list that a mode stores.
+/// Bodies that belong to a scene are checked like the bodies of a state. A quarantined body does not make a file
+/// invalid; see [`every_variant_goes_on_as_if_it_had_never_stopped`], which also tests each list that a mode stores.
 #[test]
 fn bodies_of_a_scene_are_checked_too() {
     let mut bodies = engine(Config { bodies: Some(8), ..Config::new(MODES[0]) }).bodies().unwrap();
@@ -418,7 +425,8 @@ fn bodies_of_a_scene_are_checked_too() {
     assert!(with(&bodies).unwrap_err().contains("body 2 has the mass inf"));
 }
 
-/// Kernels stay within the grid even if a tracer is outside. Without this check they crashed or read foreign memory.
+/// Kernels stay within the grid even if a tracer is outside of it. Without this check, they crashed or read foreign
+/// memory.
 #[test]
 fn tracers_beside_the_grid_read_nothing_beside_it() {
     for variant in MODES[2].variants {
@@ -440,8 +448,8 @@ fn tracers_beside_the_grid_read_nothing_beside_it() {
     }
 }
 
-/// Opens files of an older version, which stored whole populations: a driven box of 16 × 16 cells after 60 steps. After 40
-/// more steps the mean speed must be `then`, which the older version computed.
+/// Opens files of an older version, which stored whole populations: a driven box of 16 × 16 cells after 60 steps. After
+/// 40 more steps, the mean speed must be `then`, the value that the older version computed.
 #[test]
 fn flows_of_whole_populations_are_opened() {
     let files: [(&[u8], f64, f64); 2] = [

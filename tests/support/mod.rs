@@ -1,4 +1,4 @@
-//! Helpers for several tests.
+//! Helper functions that several tests share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 #[cfg(feature = "mpi")]
@@ -42,7 +42,8 @@ fn open(kind: DeviceKind) -> Option<Device> {
     Some(found.open().expect("the device opens"))
 }
 
-/// Returns a command that runs one test of this binary in a separate process. `module` is the caller's `module_path!()`.
+/// Returns a command that runs one test of this binary in a separate process. `module` is the caller's
+/// `module_path!()`.
 pub(crate) fn test_alone(module: &str, test: &str) -> Command {
     let (_, module) = module.split_once("::").expect("tests stand in modules");
     let mut command = Command::new(std::env::current_exe().unwrap());

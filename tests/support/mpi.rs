@@ -2,8 +2,8 @@
 
 use std::fs;
 
-/// Environment variables for `mpirun` and the program: Open MPI may run as root, with more ranks than cores, and each rank may
-/// use all cores. All ranks get work, even if there is little.
+/// Environment variables for `mpirun` and the program. They allow Open MPI to run as root and with more ranks than
+/// cores, let each rank use all cores, and make all ranks share the work even if there is little.
 pub(crate) const ENVIRONMENT: [(&str, &str); 6] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -25,7 +25,8 @@ pub(crate) fn find_rank(launcher: u32, rank: usize, seconds: f64) -> Option<u32>
             .split(|byte| *byte == 0)
             .any(|variable| marks.iter().any(|mark| mark.as_bytes() == variable));
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // After the name of the program in brackets: the state, the parent, and at places 11 and 12 the processor time.
+        // The fields after the program's name in brackets: the state, the parent process, and at indices 11 and 12 the
+        // processor time.
         let fields: Vec<f64> = stat
             .rsplit(')')
             .next()

@@ -1,4 +1,4 @@
-//! Runs a test under Oclgrind, in parts.
+//! Runs a test under Oclgrind, split into parts that run in separate processes.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -29,7 +29,8 @@ impl Parts {
 }
 
 /// Runs each part of `inside` on Oclgrind, in a separate process. A part must have a data race if and only if its title
-/// contains the word `without`. Returns the number of parts; `None` inside such a process or without Oclgrind.
+/// contains the word `without`. Returns the number of parts, or `None` inside such a process or if Oclgrind is not
+/// installed.
 pub(crate) fn under_oclgrind(
     module: &str,
     test: &str,
@@ -50,7 +51,7 @@ pub(crate) fn under_oclgrind(
             .arg(alone.get_program())
             .args(alone.get_args())
             .env(INSIDE, part.to_string())
-            // Oclgrind emulates the device slowly.
+            // Oclgrind is slow, because it emulates the device.
             .env("GRAVITILE_PATIENCE", "3600")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -1,4 +1,4 @@
-//! A gravity mode for tests that can block within a burst of steps, or panic.
+//! A gravity mode for tests, whose bursts of steps can be blocked or can panic.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Simulation, Team, Variant};
 
-/// Blocks bursts of steps until the gate opens.
+/// Gate that blocks bursts of steps until it opens.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     /// Number of calls that the gate still blocks.
@@ -55,15 +55,15 @@ impl Gate {
     }
 }
 
-/// Number of calls after which the gate opens: longer than any test waits.
+/// Number of blocked calls after which the gate opens: so many that this takes longer than any test waits.
 pub(crate) const FOR_EVER: u32 = u32::MAX;
 
-/// Fault that a test simulation has.
+/// Fault that is built into a test simulation.
 #[derive(Clone, Default)]
 pub(crate) enum Wrong {
     #[default]
     Nothing,
-    /// Panics in the hundredth burst of steps, between two steps or within a step.
+    /// Panics in the hundredth burst of steps: within a step if `in_the_midst` is true, otherwise between two steps.
     Panics { in_the_midst: bool },
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Odd {
 }
 
 impl Odd {
-    /// Returns the gravity configuration `config` with steps that wait for `gate`.
+    /// Returns a copy of the gravity configuration `config` whose steps wait for `gate`.
     pub(crate) fn behind(gate: &Gate, config: Config) -> Config {
         let mode: &dyn Any = config.mode.as_ref();
         let gravity = mode.downcast_ref::<Gravity>().unwrap().clone();

@@ -13,10 +13,10 @@ use gravitile::session::{Command, Frame, Notice, Session};
 
 use super::cpu;
 
-/// Time limit that only prevents endless waiting: far longer than anything takes on a busy machine.
+/// Time limit for waiting, far longer than anything takes on a busy machine. It only prevents endless waiting.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A session, with means to wait for its frames and notices.
+/// A session, with functions that wait for its frames and notices.
 pub(crate) struct Watched {
     pub session: Session,
     pub wakes: Arc<AtomicUsize>,
@@ -80,7 +80,8 @@ impl Watched {
         panic!("no such frame came");
     }
 
-    /// Returns whether no new frame arrives for a while, after the measurements of a paused simulation.
+    /// Returns whether no new frame arrives within 0.2 s. Tries up to four times, because the measurements of a paused
+    /// simulation make new frames.
     pub(crate) fn is_still(&mut self) -> bool {
         (0..4).any(|_| {
             std::thread::sleep(Duration::from_millis(200));

@@ -1,6 +1,7 @@
-//! A Wayland compositor, either in a window that fills a virtual display, or without any display.
+//! A Wayland compositor, either in a window that fills a virtual display, or without a display.
 //!
-//! In a window, the mouse, the keyboard and the pictures of the virtual display also serve the compositor's programs.
+//! If the compositor has a window, the mouse, the keyboard and the screenshots of the virtual display also work for the
+//! compositor's programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +13,8 @@ use super::window::until;
 
 /// Name of the compositor's socket.
 const SOCKET: &str = "wayland-test";
-/// Settings of Weston: no panel, no animations, and a green background. The window covers the background, if it fills the
-/// display, or shows it around its edges.
+/// Settings of Weston: no panel, no animations, and a green background. The program's window covers the background if
+/// it fills the display; otherwise the background is visible around it.
 const WESTON: &str = "[core]
 idle-time=0
 [shell]
@@ -25,15 +26,16 @@ close-animation=none
 focus-animation=none
 background-color=0xff004000
 ";
-/// Settings of KWin: new windows stand at the upper left corner.
+/// Settings of KWin: new windows are placed at the upper left corner.
 const KWIN: &str = "[Windows]\nPlacement=ZeroCornered\n";
-/// Script that replaces `dbus-send` and fails, so that the title bar gets no answer when it asks for the desktop's settings.
+/// Script that replaces `dbus-send` and fails, so that the title bar gets no answer when it asks for the desktop's
+/// settings.
 const NO_ANSWER: &str = "#!/bin/sh\nexit 1\n";
 /// KWin's program. Some systems refuse to start it because its file has a Linux capability, so the tests start a copy
 /// without it.
 const KWIN_PROGRAM: &str = "/usr/bin/kwin_wayland";
 
-/// A running compositor, which ends when this is dropped.
+/// A running compositor, which ends when this value is dropped.
 pub(crate) struct Compositor {
     process: Child,
     /// Folder with the socket, the settings and the compositor's files.
@@ -42,7 +44,7 @@ pub(crate) struct Compositor {
 
 impl Compositor {
     /// Starts Weston without a display, or in a window on the X display of this name and size in pixels. Returns `None`
-    /// without Weston.
+    /// if Weston is not installed.
     pub(crate) fn weston(display: Option<&str>, [width, height]: [u16; 2], scale: u16) -> Option<Self> {
         if Command::new("weston").arg("--version").output().is_err() {
             eprintln!("SKIPPED: Weston is not installed (scripts/setup --tests)");
@@ -61,7 +63,8 @@ impl Compositor {
         Some(Self::start(command, folder, display))
     }
 
-    /// Starts KWin in a window on the X display of this name and size in pixels. KWin has scales that are not whole numbers.
+    /// Starts KWin in a window on the X display of this name and size in pixels. KWin has scales that are not whole
+    /// numbers.
     pub(crate) fn kwin(display: &str, [width, height]: [u16; 2], scale: f32) -> Self {
         let folder = folder();
         let program = folder.path().join("kwin_wayland");
@@ -71,7 +74,7 @@ impl Compositor {
         let mut command = Command::new(program);
         command.args(["--x11-display", display, "--socket", SOCKET]);
         for (option, size) in [("--width", width), ("--height", height)] {
-            // KWin multiplies by the scale and rounds.
+            // KWin multiplies the size by the scale and rounds.
             command.args([option, &(f32::from(size) / scale).ceil().to_string()]);
         }
         command.args(["--scale", &scale.to_string(), "--no-lockscreen", "--no-global-shortcuts"]);
@@ -96,13 +99,13 @@ impl Compositor {
         compositor
     }
 
-    /// Ends the compositor without notice.
+    /// Kills the compositor without warning its programs.
     pub(crate) fn crash(&self) {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-s", "KILL", &id]).status().unwrap().success());
     }
 
-    /// Makes a command use the compositor and no X display.
+    /// Makes `command` use the compositor and no X display.
     pub(crate) fn enter(&self, command: &mut Command) {
         let folder = self.folder.path();
         command.env_remove("DISPLAY").env("WAYLAND_DISPLAY", SOCKET).env("XDG_RUNTIME_DIR", folder);
@@ -119,7 +122,7 @@ impl Drop for Compositor {
     }
 }
 
-/// Creates the folder of a compositor, which nobody else may read.
+/// Creates the folder of a compositor, which no other user may read.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();

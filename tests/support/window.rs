@@ -1,6 +1,7 @@
-//! A virtual display with the real window, and functions that act as mouse and keyboard.
+//! A virtual display with the real window, and functions that simulate mouse and keyboard.
 //!
-//! There is no window manager: the window stands at the upper left corner, and its pixels are the screen's.
+//! There is no window manager. The window is at the upper left corner of the screen, so window and screen coordinates
+//! are equal.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -31,19 +32,19 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A virtual X server, and a temporary home folder.
 pub(crate) struct Display {
-    /// The Wayland compositor in which programs are started, if they use Wayland.
+    /// The Wayland compositor under which programs are started, if they use Wayland.
     compositor: Option<Compositor>,
     server: Child,
     name: String,
-    /// Connection that takes pictures of the screen, the window `root`.
+    /// Connection to the X server that takes screenshots of the window `root`, which is the whole screen.
     connection: RustConnection,
     root: u32,
-    /// Width and height in pixels.
+    /// Width and height of the screen in pixels.
     size: [u16; 2],
     folder: TempDir,
     /// Additional environment variables for the programs that are started.
     environment: Vec<(&'static str, &'static str)>,
-    /// Words that start the program.
+    /// Command and first arguments that start the program.
     program: Vec<String>,
     /// Number of ranks on which programs start with `mpirun`; 1 to start them without it.
     ranks: usize,
@@ -60,7 +61,7 @@ impl Display {
         Self::start_server(size, "+extension")
     }
 
-    /// Opens a display that lacks OpenGL, as some remote desktops do.
+    /// Opens a display without GLX, as some remote desktops have.
     pub(crate) fn without_glx() -> Self {
         Self::start_server([1280, 800], "-extension")
     }
@@ -79,7 +80,7 @@ impl Display {
         let name = format!(":{}", number.trim());
         let (connection, screen) = x11rb::connect(Some(&name)).expect("the display can be reached");
         let root = connection.setup().roots[screen].root;
-        // Answers to pings are sent to the root window.
+        // The program's answers to pings are sent to the root window.
         let answers = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
         connection.change_window_attributes(root, &answers).unwrap().check().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -99,11 +100,12 @@ impl Display {
         }
     }
 
-    /// Starts later programs under Weston, which fills the display. Returns `None` without Weston.
+    /// Makes programs start under Weston, which fills the display. Returns `None` if Weston is not installed.
     pub(crate) fn under_weston(mut self, scale: u16) -> Option<Self> {
         self.compositor = Some(Compositor::weston(Some(&self.name), self.size, scale)?);
         until("the compositor has a window", || self.windows().first().copied());
-        // Weston adds up relative movements. In this corner, both the real pointer and Weston's stop, so that they agree.
+        // Weston adds up relative movements of the pointer. In this corner, both the real pointer and Weston's pointer
+        // stop, so that they agree.
         let [right, bottom] = self.size.map(|side| (side - 1).to_string());
         let args = ["mousemove", &right, &bottom, "mousemove", "0", "0"];
         until("Weston shows the pointer in the corner", || {
@@ -113,25 +115,25 @@ impl Display {
         Some(self)
     }
 
-    /// Starts later programs under Weston without a display. Returns `None` without Weston.
+    /// Makes programs start under Weston without a display. Returns `None` if Weston is not installed.
     pub(crate) fn under_headless_weston(mut self) -> Option<Self> {
         self.compositor = Some(Compositor::weston(None, self.size, 1)?);
         Some(self)
     }
 
-    /// Starts later programs under KWin, which fills the display.
+    /// Makes programs start under KWin, which fills the display.
     pub(crate) fn under_kwin(mut self, scale: f32) -> Self {
         self.compositor = Some(Compositor::kwin(&self.name, self.size, scale));
         until("the compositor has a window", || self.windows().first().copied());
         self
     }
 
-    /// Ends the compositor without notice, as a crash does.
+    /// Kills the compositor without warning its programs, as a crash would.
     pub(crate) fn crash(&self) {
         self.compositor.as_ref().unwrap().crash();
     }
 
-    /// Returns a program as a command that uses the compositor.
+    /// Returns a command that runs `program` under the compositor.
     pub(crate) fn wayland(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         self.compositor.as_ref().unwrap().enter(&mut command);
@@ -149,13 +151,13 @@ impl Display {
         self
     }
 
-    /// Starts `words` instead of the program.
+    /// Makes the command `words` start in place of the program.
     pub(crate) fn starting(mut self, words: &[&str]) -> Self {
         self.program = words.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
-    /// Starts later programs with `mpirun` on several ranks, all of which get work.
+    /// Makes programs start with `mpirun` on several ranks, all of which share the work.
     #[cfg(feature = "mpi")]
     pub(crate) fn on_ranks(mut self, ranks: usize) -> Self {
         self.ranks = ranks;
@@ -201,12 +203,12 @@ impl Display {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Runs `gravitile ARGS` until the program ends by itself.
+    /// Runs `gravitile ARGS` until the program exits by itself, and returns its report.
     pub(crate) fn run(&self, args: &str) -> Report {
         self.report(self.start(args))
     }
 
-    /// Runs `gravitile ARGS`, which must fail with exit code 2. Returns what it says.
+    /// Runs `gravitile ARGS`, which must fail with exit code 2. Returns the error message.
     pub(crate) fn fail(&self, args: &str) -> String {
         let Output { status, stderr, .. } = self.start(args).wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
@@ -227,7 +229,8 @@ impl Display {
         viewer
     }
 
-    /// Waits for the end of the program, which must succeed and say nothing but the names of the files that it wrote.
+    /// Waits for the end of the program. The program must succeed and print nothing but the names of the files that it
+    /// wrote.
     fn report(&self, mut process: Child) -> Report {
         let status = until("gravitile ends", || process.try_wait().unwrap());
         let Output { stdout, stderr, .. } = process.wait_with_output().unwrap();
@@ -272,15 +275,16 @@ pub(crate) fn has_light(picture: &RgbaImage) -> bool {
     picture.pixels().filter(|pixel| pixel.0[0] > 60).count() > 200
 }
 
-/// Returns the pixel coordinates of a point in a rectangle, as text for xdotool: x and y go from 0 (left, top) to 1.
+/// Returns the pixel coordinates of a point in a rectangle, as text for xdotool. `x` and `y` go from 0 (left, top) to
+/// 1.
 pub(crate) fn spot([left, top, width, height]: Rect, x: f32, y: f32) -> String {
     format!("{} {}", (left + width * x).round(), (top + height * y).round())
 }
 
-/// The window of a running program.
+/// A running program and its window.
 pub(crate) struct Viewer<'d> {
     display: &'d Display,
-    /// The process, or `None` after it ended.
+    /// The process of the program; `None` after it has ended.
     process: Option<Child>,
     window: String,
 }
@@ -305,7 +309,7 @@ impl Viewer<'_> {
         self.window.parse().unwrap()
     }
 
-    /// Sends the program a signal, named without `SIG`.
+    /// Sends a signal to the program. `name` is the signal's name without `SIG`.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.process.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success(), "kill -s {name}");
@@ -332,9 +336,9 @@ impl Viewer<'_> {
         process.wait().unwrap();
     }
 
-    /// Runs xdotool with `script`, commands one after another. `WINDOW` stands for the window, and `frame` waits until the
-    /// program has drawn the effects of the previous commands. Under Wayland, `frame` does not wait, because compositors do
-    /// not pass pings on; the caller must wait for effects.
+    /// Runs xdotool with `script`, a list of commands. `WINDOW` stands for the window, and `frame` waits until the
+    /// program has drawn the effects of the previous commands. Under Wayland, `frame` does not wait, because
+    /// compositors do not pass on pings; the caller must wait for the effects.
     pub(crate) fn act(&self, script: &str) {
         let words: Vec<_> = script.split_whitespace().collect();
         for (nth, some) in words.split(|word| *word == "frame").enumerate() {
@@ -354,9 +358,9 @@ impl Viewer<'_> {
 
     /// Waits until the program has drawn a frame that includes all previous events.
     ///
-    /// The program answers pings in the order of its events, between two frames. The answer to the first ping says that it
-    /// has received all events. When it answers a second, later ping, the next frame is due, and the answer to a third one says
-    /// that this frame is drawn.
+    /// The program answers pings in the order of its events, between two frames. The answer to the first ping shows
+    /// that the program has received all events. When it answers a second, later ping, the next frame is due, and the
+    /// answer to a third ping shows that this frame has been drawn.
     fn frame(&self) {
         if self.display.compositor.is_some() {
             return;
@@ -386,18 +390,19 @@ impl Viewer<'_> {
         self.act(&format!("key {key} frame"));
     }
 
-    /// Clicks in the middle of a control, with each event in a separate frame.
+    /// Clicks in the middle of the rectangle of a control, with each event in a separate frame.
     pub(crate) fn click(&self, rect: Rect) {
         let at = spot(rect, 0.5, 0.5);
         self.act(&format!("mousemove {at} frame mousedown 1 frame mouseup 1 frame"));
     }
 
-    /// Drags from one position to another, given as [`spot`] returns them.
+    /// Drags the mouse from one position to another. The positions are texts as [`spot`] returns them.
     pub(crate) fn drag(&self, from: &str, to: &str) {
         self.act(&format!("mousemove {from} frame mousedown 1 frame mousemove {to} frame mouseup 1 frame"));
     }
 
-    /// Opens a file dialog with `keys` while the picture stands still, and closes the dialog with `answer`.
+    /// Opens a file dialog with the key `keys` while the picture does not change, and closes the dialog with the keys
+    /// `answer`.
     pub(crate) fn dialog(&self, keys: &str, answer: &str) {
         self.changes("the dialog is open", PICTURE, || self.key(keys));
         self.changes("the dialog is closed", PICTURE, || self.key(answer));
@@ -408,8 +413,8 @@ impl Viewer<'_> {
         self.display.pixels(part)
     }
 
-    /// Waits until a part of the window stops changing, and returns its pixels. Waits longer if frames take long, because
-    /// then the simulation is also slow.
+    /// Waits until a part of the window stops changing, and returns its pixels. Waits longer if frames take long,
+    /// because then the simulation is also slow.
     pub(crate) fn still(&self, part: Rect) -> RgbaImage {
         let (mut last, mut wait) = (self.pixels(part), Duration::from_millis(200));
         until("the picture stands still", || {
@@ -424,21 +429,22 @@ impl Viewer<'_> {
         })
     }
 
-    /// Calls `act`, which must change the look of a part of the window, and waits until this happens.
+    /// Calls `act`, which must change the pixels in a part of the window, and waits until they change. `what` describes
+    /// the change for error messages.
     pub(crate) fn alters(&self, what: &str, part: Rect, act: impl FnOnce()) {
         let before = self.pixels(part);
         act();
         until(what, || (self.pixels(part) != before).then_some(()));
     }
 
-    /// Waits until the newest simulation runs. At most two frames can belong to an earlier one.
+    /// Waits until the simulation that was started last runs. At most two frames can belong to an earlier one.
     pub(crate) fn runs(&self) {
         for _ in 0..5 {
             self.alters("the simulation runs", PICTURE, || ());
         }
     }
 
-    /// Calls `act`, waits until a part of the window changes and then stands still, and returns its pixels.
+    /// Calls `act`, waits until a part of the window changes and then stops changing, and returns its pixels.
     pub(crate) fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
         self.alters(what, part, act);
         self.still(part)
@@ -474,7 +480,7 @@ impl Drop for Viewer<'_> {
     }
 }
 
-/// Report that the program writes with `--report`, as far as tests use it.
+/// The part of the report written by `--report` that tests use.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Report {
     pub frames: u64,
@@ -483,13 +489,13 @@ pub(crate) struct Report {
     pub frame_ms: Times,
     pub interval_ms: Times,
     pub size: [u32; 2],
-    /// Pixels per logical pixel.
+    /// Number of physical pixels per logical pixel.
     pub scale: f32,
     pub config: Value,
     pub look: Value,
     pub stats: Value,
     pub timeline: Value,
-    /// Statistics of the other simulation while two are compared, and their divergence.
+    /// While two simulations are compared: the statistics of the other simulation, and the divergence of the two.
     pub compared: Value,
     pub divergence: Option<[f64; 2]>,
     pub events: Vec<Event>,
@@ -516,7 +522,7 @@ impl Report {
         *self.controls.get(key).unwrap_or_else(|| panic!("no control {key:?} among {known:?}"))
     }
 
-    /// Returns the number of steps on the screen at the event `what`, which must occur once.
+    /// Returns the number of steps that the screen showed at the event `what`, which must occur exactly once.
     pub(crate) fn step_at(&self, what: &str) -> u64 {
         let found: Vec<_> = self.events.iter().filter(|event| event.what == what).collect();
         assert_eq!(found.len(), 1, "{what} once among {:#?}", self.events);
@@ -524,7 +530,7 @@ impl Report {
     }
 }
 
-/// Calls `ask` again and again until it returns an answer.
+/// Calls `ask` again and again until it returns a value, and returns this value.
 pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -2,9 +2,9 @@
 
 use crate::support::window::{Display, Rect, Report, Viewer, has_light, spot, until};
 
-/// Options for so few bodies that frames come fast.
+/// Command-line options with so few bodies that frames come fast.
 const SMALL: &str = "--scene plummer --bodies 512 --variant tiled --clean --size 1280x800";
-/// A part of the right half of the picture.
+/// A part of the right half of the picture: left, top, width and height in pixels.
 const RIGHT: Rect = [830.0, 200.0, 400.0, 380.0];
 
 /// Begins a comparison, and waits until both simulations run.
@@ -16,7 +16,7 @@ fn compare(viewer: &Viewer) {
     }
 }
 
-/// Pauses, and waits until both simulations show their last step.
+/// Pauses the comparison, and waits until both simulations show their last step.
 fn pause(viewer: &Viewer) {
     viewer.key("space");
     viewer.still([340.0, 0.0, 930.0, 740.0]);

@@ -1,4 +1,4 @@
-//! Tests the window among others: files dropped on the window, and other windows that take the keyboard focus.
+//! Tests the window beside other windows: files dropped on the window, and other windows that take the keyboard focus.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -78,7 +78,7 @@ impl Other {
         })
     }
 
-    /// Waits for the window's answer to a drag-and-drop message, and returns whether the window accepts.
+    /// Waits for the window's answer to a drag-and-drop message, and returns whether the window accepts the file.
     fn answer(&mut self, message: &str) -> Outcome<bool> {
         let kind = self.atom(message)?;
         Ok(self.hear(message, |event| match event {
@@ -170,12 +170,12 @@ fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
     viewer.alters("the picture's", PICTURE, || assert!(other.drop(window, &picture).unwrap()));
     let mut dropped = 2;
     for wrong in ["broken.toml", "letter.odt"] {
-        // The first comparison fails if the overlay learns the accuracy meanwhile.
+        // If the overlay updates the accuracy during this comparison, the comparison fails and is repeated.
         until("a wrong file changes nothing", || {
             dropped += 1;
             let before = viewer.still(PICTURE);
             assert!(other.drop(window, &at(wrong)).unwrap());
-            // Before that, the window shows and hides what a drop would do.
+            // Before the error appears, the window shows and hides a hint that says what a drop would do.
             until("what is wrong is told", || (viewer.still(PICTURE) != before).then_some(()));
             (viewer.changes("and read", PICTURE, || viewer.key("Escape")) == before).then_some(())
         });
@@ -209,7 +209,8 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
     let other = Other::open(display.name())?;
     let first = camera(&viewer, &saved);
 
-    // A drag of the view ends, although the button is still held and released over the other window.
+    // A drag that rotates the view ends when another window takes the focus, although the button is released only
+    // later, over the other window.
     viewer.act("mousemove 600 500 frame mousedown 1 frame mousemove 640 500 frame");
     other.take_keyboard()?;
     viewer.act("frame mousemove 900 500 frame mouseup 1 frame mousemove 600 500 frame");
@@ -219,7 +220,7 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
     viewer.act("mousemove 600 500 frame mousemove 800 560 frame");
     assert_eq!(camera(&viewer, &saved), turned, "without a button nothing moves");
 
-    // The launch is cancelled; and Shift, released over the other window, no longer counts as held.
+    // The launch is cancelled. Shift, which is released over the other window, no longer counts as held.
     viewer.key("l");
     viewer.act("keydown shift mousemove 600 500 frame mousedown 1 frame mousemove 640 500 frame");
     other.take_keyboard()?;
@@ -262,7 +263,7 @@ fn an_edge_that_is_dragged_does_not_turn_the_view() {
     assert_eq!(events(&report, "select="), 0, "{:?}", report.events);
 }
 
-/// A display whose GLX is too old still opens the window, because EGL draws in software there.
+/// The window also opens on a display whose GLX is too old, because EGL then draws in software.
 #[test]
 fn egl_serves_where_glx_does_not() {
     let report = Display::open().set("LIBGL_ALWAYS_INDIRECT", "1").run("--bodies 300 --frames 5 --clean");
@@ -282,7 +283,7 @@ fn without_opengl_it_says_what_to_do() {
     says(&Display::open().set("MESA_GL_VERSION_OVERRIDE", "2.1"), "does not support OpenGL 3.3");
     let no_egl = ("__EGL_VENDOR_LIBRARY_DIRS", "/nonexistent");
     says(&Display::without_glx().set(no_egl.0, no_egl.1), "does not support OpenGL");
-    // Files that are no libraries stand for OpenGL that is not installed.
+    // Empty files in place of the libraries simulate that OpenGL is not installed.
     let display = Display::open();
     for name in ["libGL.so.1", "libGL.so", "libEGL.so.1", "libEGL.so"] {
         fs::write(display.folder().join(name), "").unwrap();

@@ -1,4 +1,4 @@
-//! Tests hidden windows, signals, and the order of events in slow frames.
+//! Tests hidden windows, signals to the process, and the order of events in slow frames.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::support::window::{Display, spot, until};
 use gravitile::export::film::Format;
 
-/// Options for so few bodies that frames come fast.
+/// Command-line options with so few bodies that frames come fast.
 const SMALL: &str = "--bodies 512";
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -37,7 +37,7 @@ fn a_hidden_window_autosaves_and_finishes_its_film() {
     assert!(pictures(&film).is_none_or(|pictures| pictures == 30));
 }
 
-/// Waits for the film that a window saves in the usual format.
+/// Waits for the film that a window saves in the default format.
 fn film(display: &Display) -> PathBuf {
     let extension = Format::usual().extension();
     until("the film is finished", || {
@@ -87,9 +87,10 @@ fn in_one_frame(viewer: &crate::support::window::Viewer, script: &str) {
 fn keys_of_a_slow_frame_count_in_their_order() {
     let display = Display::open();
     let viewer = display.view(&format!("{SMALL} --clean"));
-    // The letter turns the rotation on; the field of the palette does not receive it, and Enter chooses "grid" there.
+    // The letter T switches the rotation on. The text field of the palette does not receive it, and Enter then chooses
+    // "grid".
     in_one_frame(&viewer, "key --delay 1 t ctrl+p g r i d Return");
-    // "softening" leads to its field, which receives the number.
+    // Choosing "softening" in the palette focuses the field of this parameter, which receives the number.
     in_one_frame(&viewer, "key --delay 1 ctrl+p s o f t e n i n g Return 0 period 5 Return");
     let report = viewer.quit();
     assert_eq!(report.look["turn"], true, "{:?}", report.events);

@@ -60,7 +60,7 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
 fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
     let viewer = Display::open();
     let viewer = viewer.view("--scene plummer --bodies 512 --size 1200x760");
-    // Uses the keyboard only.
+    // Sets a value with the keyboard only: finds the setting in the command palette, and types `keys` into its field.
     let set = |setting: [&str; 2], keys: &str| {
         viewer.act(&format!("key ctrl+p frame type {}", setting[0]));
         viewer.act(&format!("key space type {}", setting[1]));
@@ -127,7 +127,7 @@ fn a_second_button_does_not_hold_on_and_what_is_begun_can_be_given_up() {
     viewer.key("l");
     let press = "mousemove 640 500 frame mousedown 1 frame mousemove 680 480 frame";
     viewer.act(&format!("{press} mousedown 3 frame mouseup 3 frame mouseup 1 frame"));
-    // This time the other button is released last.
+    // The same again, but the other button is released last.
     viewer.act(&format!("{press} mousedown 3 frame mouseup 1 frame mouseup 3 frame"));
     let still = viewer.still(PICTURE);
     viewer.act("mousemove 700 400 frame");

@@ -1,4 +1,4 @@
-//! Tests in the real window what the program stores from one start to the next.
+//! Tests in the real window what the program stores for the next start: autosaves, settings and recent files.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use gravitile::engine::snapshot::Snapshot;
 fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let display = Display::open();
     let state = display.folder().join("gravitile");
-    // Quits for the first time, with the panel hidden and the scene of Saturn's rings from the gallery.
+    // Quits the first run, with the panel hidden and the scene of Saturn's rings from the gallery.
     let controls = display.run("--bodies 300 --frames 20");
     let of_asteroids = display.run("--clean --mode asteroids --bodies 300 --frames 20 --size 1200x760");
     let viewer = display.view("--bodies 300 --size 1200x760");
@@ -24,7 +24,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let settings = fs::read_to_string(state.join("settings.toml")).unwrap();
     assert!(settings.contains("panel = false") && settings.contains("1200"), "{settings}");
 
-    // The next start has the same window size and no panel, and offers to continue.
+    // The next start has the same window size and no panel, and offers to continue the earlier simulation.
     let viewer = display.view("--bodies 300 --paused");
     viewer.key("h");
     let report = viewer.quit();
@@ -57,7 +57,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
         fs::write(state.join(name), "\u{89}GRAVITILE nonsense").unwrap();
     }
     let viewer = display.view("--resume belt.gravitile");
-    // A simulation is autosaved as soon as it is shown.
+    // A simulation is autosaved as soon as the window shows it.
     until("it runs", || Snapshot::load(&state.join("autosave.gravitile")).ok());
     let report = viewer.quit();
     assert_eq!((&report.stats["mode"], report.size), (&"asteroids".into(), [1280, 800]));
@@ -85,7 +85,7 @@ fn what_is_changed_while_time_stands_still_is_kept_too() {
     viewer.kill();
 }
 
-/// A simulation is autosaved as soon as it is shown, even if the next regular autosave is an hour away.
+/// A simulation is autosaved as soon as the window shows it, even if the next regular autosave is an hour away.
 #[test]
 fn what_runs_is_kept_as_soon_as_it_is_shown() {
     let display = Display::open();
@@ -107,7 +107,7 @@ fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
     viewer.kill();
     let step = step().expect("whole, whenever it was killed");
 
-    // The bodies are the same as in an uninterrupted run.
+    // Returns the bodies of a run as CSV, to compare the resumed run with an uninterrupted one.
     let bodies = |begin: &str, steps: u64| {
         let out = display.folder().join("bodies.csv");
         let mut run = Command::new(env!("CARGO_BIN_EXE_gravitile"));
@@ -174,7 +174,8 @@ fn with_frames_or_clean_nothing_is_read_or_kept() {
     assert_eq!(fs::read_to_string(state.join("settings.toml")).unwrap(), "size = [700, 500]\n");
 }
 
-/// In a read-only home, the window says that it cannot save. Settings of a newer version are neither used nor replaced.
+/// In a read-only home folder, the window says that it cannot save. Settings of a newer version of the program are
+/// neither used nor replaced.
 #[test]
 fn a_read_only_home_and_settings_of_a_newer_version_are_told() {
     let display = Display::open().set("XDG_STATE_HOME", "/proc/nowhere");
@@ -224,7 +225,8 @@ fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
     assert!(!text.contains("stars"), "{text}");
 }
 
-/// A scene defines its look and its camera. The user's own settings override them, are saved, and apply to the next scene.
+/// A scene sets appearance and camera. The user's own settings override the scene's, are saved, and apply to the next
+/// scene.
 #[test]
 fn a_scene_brings_its_look_and_the_user_wins() {
     let display = Display::open();
@@ -250,7 +252,7 @@ fn a_scene_brings_its_look_and_the_user_wins() {
     for left in ["palette", "trails", "stars"] {
         assert!(!text.contains(left), "{left} is not the user's: {text}");
     }
-    // The next scene changes what the user has left to it.
+    // The next scene changes only those settings that the user has not set.
     scene("two.toml", "palette = \"ice\"\ngrid = true\n[camera]\npitch = 80\nyaw = 10\n");
     let viewer = display.view("--scene scenes/two.toml --paused --size 1280x800");
     viewer.dialog("ctrl+shift+s", "Return");
@@ -268,13 +270,13 @@ fn a_scene_brings_its_look_and_the_user_wins() {
 
 /// Runs the entry of the command palette that `words` find.
 fn choose(viewer: &Viewer, words: &str) {
-    // `act` splits text at spaces, so each word is typed by itself.
+    // `act` splits text at spaces, so each word is typed separately.
     let typed: Vec<_> = words.split(' ').map(|word| format!("type --args 1 {word}")).collect();
     let typed = typed.join(" key space ");
     viewer.act(&format!("key ctrl+p frame {typed} frame key Return frame frame"));
 }
 
-/// Recent files are kept for the next start. One that is gone is reported, and leaves the list.
+/// Recent files are stored for the next start. A file that no longer exists is reported and removed from the list.
 #[test]
 fn recent_files_are_kept_and_one_that_is_gone_leaves_the_list() {
     let display = Display::open();
@@ -308,7 +310,7 @@ fn recent_files_are_kept_and_one_that_is_gone_leaves_the_list() {
     assert!(!listed());
 }
 
-/// What is copied as a command line is pasted into the same window: the settings are as they were when they were copied.
+/// Settings that are copied as a command line can be pasted into the same window, which restores them.
 #[test]
 fn settings_are_copied_pasted_undone_and_redone() {
     let display = Display::open();
@@ -333,7 +335,7 @@ fn settings_are_copied_pasted_undone_and_redone() {
     assert!(report.look["palette"] != "magma" && !report.controls.contains_key("close"));
 }
 
-/// A chosen scene begins, even if it is the one that runs, or one that its mode was left with.
+/// Choosing a scene restarts it, even if it is already running, or is the scene with which its mode was left.
 #[test]
 fn a_chosen_scene_begins() {
     let display = Display::open();

@@ -1,5 +1,5 @@
-//! Tests the settings of pictures: colours, bloom, trails, exposure, stars, grid. Checks single pixels, and then compares
-//! whole pictures with stored ones, which `GRAVITILE_KEEP_PICTURES=1` writes again.
+//! Tests the settings of pictures: colours, bloom, trails, exposure, stars, grid. Checks single pixels, and then
+//! compares whole pictures with stored ones; `GRAVITILE_KEEP_PICTURES=1` stores new ones.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::support::{self, gravity, scene};
 const SIZE: (u32, u32) = (320, 200);
 const ASPECT: f32 = 1.6;
 
-/// Returns a plain look with the settings in `words`.
+/// Returns plain appearance settings, changed by the settings in `words`.
 fn look(words: &[(&str, &str)]) -> Look {
     let mut look = Look::plain();
     words.iter().for_each(|(key, value)| params::set(&mut look, key, value).unwrap());
@@ -52,7 +52,8 @@ fn front() -> Camera {
     Camera { yaw: 0.0, pitch: 0.0, distance: 4.0, home: 4.0, ..Camera::default() }
 }
 
-/// Returns the sum of the colour channels of the pixel that shows `place`, or of a pixel `aside` of it.
+/// Returns the sum of the colour channels of the pixel that shows `place`, or of the pixel that is `aside` pixels away
+/// from it.
 fn light(picture: &RgbImage, camera: &Camera, place: [f32; 3], aside: [i32; 2]) -> i32 {
     let at = camera.view_projection(ASPECT).project_point3(place.into());
     let (x, y) = ((at.x + 1.0) / 2.0 * SIZE.0 as f32, (1.0 - at.y) / 2.0 * SIZE.1 as f32);
@@ -115,7 +116,7 @@ fn automatic_bloom_is_on_unless_the_view_spares_it() {
     assert!(draw("auto", false) == on && draw("auto", true) == off && draw("on", true) == on);
 }
 
-/// Returns the frames of a body that moves from left to right.
+/// Returns the frames of a film of a body that moves from left to right.
 fn flight(shape: Shape, pictures: usize) -> Vec<Points> {
     let at = |nth: usize| ([-1.2 + 0.06 * nth as f32, 0.0, 0.2], 0.05);
     (0..=pictures).map(|nth| Points { shape, ..bodies(&[at(nth)]) }).collect()
@@ -175,7 +176,7 @@ fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
     let last = film(&frames[10..], &front(), &Look::plain());
     assert!(total(&after(&frames, false)) > total(&last));
     assert!(after(&frames, true) == last);
-    // A changed number of bodies means another scene, even if nothing else says so.
+    // If the number of bodies changes, the trails end, even if nothing else says that the scene is another one.
     let two = bodies(&[([0.0; 3], 0.1), ([0.5, 0.0, 0.0], 0.1)]);
     assert!(after(std::slice::from_ref(&two), false) == film(&[two], &front(), &Look::plain()));
     // A tracer that leaves the flow on the right enters on the left.
@@ -208,7 +209,7 @@ fn each_stop_brightens_and_an_eye_gets_used_to_the_light() {
     let [dim, plain, bright] = ["-2", "0", "2"].map(beside);
     assert!(dim + 5 < plain && plain + 5 < bright, "{dim} {plain} {bright}");
 
-    // A crowd is overexposed, a single body is not.
+    // The picture of a crowd of bodies is overexposed without automatic exposure; that of a single body is not.
     let crowd = bodies(
         &(0..3600)
             .map(|i| ([(i % 60) as f32 * 0.01 - 0.3, 0.0, (i / 60) as f32 * 0.01 - 0.3], 0.1))
@@ -238,8 +239,8 @@ fn stars_stand_still_while_the_camera_moves_and_turn_with_it() {
     );
 }
 
-/// Looks around the whole sky: the band of the Milky Way is in some directions only, brighter than the night and fainter than a
-/// star.
+/// Looks in several directions: the band of the Milky Way is visible only in some of them, brighter than the rest of
+/// the sky and fainter than a star.
 #[test]
 fn the_milky_way_is_a_band_across_the_sky() {
     let bright = |yaw: f32, pitch: f32| {
@@ -258,7 +259,7 @@ fn the_milky_way_is_a_band_across_the_sky() {
 
 #[test]
 fn a_trail_is_a_curve_through_few_positions() {
-    // A body on a circle around the origin, an eighth of a turn from one picture to the next.
+    // A body on a circle around the origin, which moves by an eighth of a turn from one picture to the next.
     let at = |turns: f32| {
         let angle = std::f32::consts::TAU * turns;
         [angle.cos(), 0.0, angle.sin()]
@@ -278,7 +279,7 @@ fn a_trail_is_a_curve_through_few_positions() {
     }
 }
 
-/// The light theme exchanges light and dark, and keeps hues.
+/// The light theme exchanges light and dark, and keeps the hues.
 #[test]
 fn the_light_theme_has_a_light_picture() {
     let points = bodies(&[([0.0; 3], 0.2)]);
@@ -286,14 +287,15 @@ fn the_light_theme_has_a_light_picture() {
     assert!(light.get_pixel(3, 3).0.iter().all(|c| *c > 235), "{:?}", light.get_pixel(3, 3));
     for (before, after) in dark.pixels().zip(light.pixels()) {
         let ([r, g, b], [r2, g2, b2]) = (before.0.map(i32::from), after.0.map(i32::from));
-        // The picture is rounded twice.
+        // The colours of the picture are rounded twice, so they may differ by one level.
         assert!((r - g - (r2 - g2)).abs() <= 1 && (g - b - (g2 - b2)).abs() <= 1, "{before:?} {after:?}");
         let sum = |r: i32, g: i32, b: i32| r.max(g).max(b) + r.min(g).min(b);
         assert!((sum(r, g, b) + sum(r2, g2, b2) - 510).abs() <= 2, "{before:?} {after:?}");
     }
 }
 
-/// Draws more bodies than there are sprites, once all as sprites and once with an image of their light, and compares.
+/// Draws more bodies than the limit for sprites, once all as sprites and once with an image of their light, and
+/// compares the pictures.
 #[test]
 fn an_image_of_the_light_looks_like_the_sprites() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
@@ -323,7 +325,7 @@ fn an_image_of_the_light_looks_like_the_sprites() {
         let areas = |picture| image::imageops::resize(picture, 20, 12, image::imageops::FilterType::Triangle);
         let (mean, most) = difference(&areas(&sprites), &areas(&image));
         assert!(mean < 5.0 && most < 40, "zoom {zoom}: {mean} grey levels in the mean, {most} at most");
-        // The request does not depend on what was drawn with it.
+        // The request for the image does not depend on the image that was drawn before.
         assert_eq!(view.light_request(&camera, SIZE.into()), Some(request));
     }
 }
@@ -411,7 +413,7 @@ fn cells_are_thin_boxes_behind_the_bodies() {
     }
     let [_, [red, _, little], [least, _, blue]] = totals[..] else { panic!("{totals:?}") };
     assert!(red > 2 * little && blue > 2 * least, "opened cells are orange, taken ones blue: {totals:?}");
-    // A camera inside a box sees edges in front of it only, and no streaks from those behind it.
+    // A camera inside a box sees only the edges in front of it, and no streaks from the edges behind it.
     let inside = Camera { distance: 0.1, ..camera.clone() };
     let around = with(Cells { level: vec![corners(3.0)], ..Cells::default() });
     let [seen, dark] = [around, ball.clone()].map(|points| draw(&points, &inside, &[("cells", "on")]));
@@ -598,8 +600,8 @@ fn another_colour_changes_nothing_but_the_colour() {
     }
 }
 
-/// Returns the mean and the largest difference of two pictures in grey levels. Both are blurred first, because drivers
-/// place soft sprites slightly differently.
+/// Returns the mean and the largest difference of two pictures in grey levels. The pictures are blurred before, because
+/// drivers place soft sprites slightly differently.
 fn difference(a: &RgbImage, b: &RgbImage) -> (f64, i32) {
     assert_eq!(a.dimensions(), b.dimensions());
     let [a, b] =
@@ -611,7 +613,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> (f64, i32) {
 fn golden(name: &str, picture: &RgbImage) {
     let path =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name).with_extension("png");
-    // Halving the size removes the dither.
+    // Halving the size averages out the dithering.
     let picture =
         &image::imageops::resize(picture, SIZE.0 / 2, SIZE.1 / 2, image::imageops::FilterType::Triangle);
     if std::env::var_os("GRAVITILE_KEEP_PICTURES").is_some() {

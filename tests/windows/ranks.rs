@@ -46,7 +46,7 @@ fn a_window_on_two_ranks_obeys_like_any_other() {
     assert_eq!(snapshot.runs[0].state.len(), 600);
 }
 
-/// The launcher ends rank 0 when another rank is killed. The last autosave stays whole.
+/// If another rank is killed, the launcher ends rank 0, but the last autosave is intact.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn the_autosave_outlives_a_rank_that_is_killed() {

@@ -1,4 +1,4 @@
-//! Tests edited kernels, pictures and films in the real window.
+//! Tests edited kernels, saved pictures and films in the real window.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,13 +40,13 @@ fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
     });
     let mended = own.replacen('{', "{ // edited", 1);
     viewer.changes("it is mended", PICTURE, || fs::write(&kernel, mended).unwrap());
-    // Two pictures in a row become two files, even if the first is not written yet.
+    // Two pictures taken in a row become two files, even if the first is not written yet when the second is taken.
     viewer.act("key F12 key F12");
     file(display.folder(), "gravitile-plummer-2", ".png");
     let picture = file(display.folder(), "gravitile-plummer", ".png");
     assert_eq!(image::image_dimensions(&picture).unwrap().1, 700, "as high as in the window");
     viewer.key("r");
-    // Records a film of half a second, after which the simulation goes on.
+    // Records a film of half a second, after which the simulation continues.
     viewer.key("space");
     viewer.key("F9");
     // On a busy machine, recording begins some frames later.

@@ -1,4 +1,5 @@
-//! Tests the timeline in the real window: looks back, returns, continues from an earlier moment, and films the replay.
+//! Tests the timeline in the real window: shows past moments, returns, continues from a past moment, and films the
+//! replay.
 
 use crate::support::window::{Display, PICTURE, spot, until};
 
@@ -8,7 +9,7 @@ const MIDDLE: [f32; 4] = [600.0, 300.0, 300.0, 300.0];
 #[test]
 fn the_past_is_shown_and_continued_from() {
     let display = Display::open();
-    // The colours of stars do not depend on the range of a colour map, which changes slowly from frame to frame.
+    // The colours of stars do not depend on the colour range, which changes slowly from frame to frame.
     let start = "--scene plummer --bodies 600 --set dt=0.001 colour=stars --clean --steps-per-frame 1";
     let open = || {
         let viewer = display.view(start);
@@ -21,7 +22,8 @@ fn the_past_is_shown_and_continued_from() {
 
     let viewer = open();
     viewer.runs();
-    // Looking back stops the simulation, and shows other bodies; the present comes back as it was.
+    // Showing a past moment pauses the simulation and shows other bodies. Returning shows the live simulation
+    // unchanged.
     viewer.key("space");
     let present = viewer.still(MIDDLE);
     viewer.click(bar);
@@ -31,7 +33,7 @@ fn the_past_is_shown_and_continued_from() {
     viewer.changes("an arrow key moves to another frame", MIDDLE, || viewer.act("key shift+Left frame"));
     viewer.key("End");
     until("the present is shown again", || (viewer.pixels(MIDDLE) == present).then_some(()));
-    // A tool does not open while the past is shown, and a click selects nothing.
+    // While a past moment is shown, no tool can be selected, and a click selects no body.
     viewer.click(bar);
     viewer.key("l");
     viewer.act(&format!("mousemove {} frame click 1 frame", spot(PICTURE, 0.6, 0.4)));
@@ -63,7 +65,7 @@ fn a_replay_runs_to_its_end_and_can_be_filmed() {
     viewer.click(bar);
     viewer.alters("the replay moves", MIDDLE, || viewer.key("space"));
     viewer.still(MIDDLE);
-    // At its end, the replay begins anew.
+    // A replay that has reached its end starts again from the beginning.
     viewer.alters("the replay moves again", MIDDLE, || viewer.key("space"));
     viewer.still(MIDDLE);
     viewer.key("F9");

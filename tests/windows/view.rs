@@ -1,4 +1,4 @@
-//! Tests the contents of pictures, drawn without a display on any available graphics device.
+//! Tests the contents of pictures, which are drawn without a display on any available graphics device.
 
 use gravitile::base::bodies::{Points, Shape};
 use gravitile::base::error::Error;
@@ -32,7 +32,8 @@ fn cluster(count: usize) -> Points {
     bodies(&(0..count).map(at).collect::<Vec<_>>())
 }
 
-/// Returns the ends of the colour map. Balls get fixed ends, because two balls are too few for percentiles.
+/// Returns the values at the ends of the colour map. Balls get fixed ends, because two balls are too few for
+/// percentiles.
 fn value_range(points: &Points) -> [f32; 2] {
     if points.shape == Shape::Glow { points.value_range() } else { [0.0, 1.0] }
 }
@@ -54,7 +55,7 @@ fn brightness(pixel: &Rgb<u8>) -> u8 {
     pixel.0.into_iter().max().unwrap_or(0)
 }
 
-/// Returns the share of the pixels whose brightness is at least `least`.
+/// Returns the fraction of the pixels whose brightness is at least `least`.
 fn share_above(picture: &RgbImage, least: u8) -> f64 {
     let count = picture.pixels().filter(|p| brightness(p) >= least).count();
     count as f64 / picture.pixels().len() as f64
@@ -169,7 +170,7 @@ fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
     let points = cluster(5_000);
     view.upload(&points, points.value_range()).expect("there is room");
     let area = glium::Rect { left: 20, bottom: 10, width: 280, height: 180 };
-    // Measured from the upper left, the hidden part is x from 100 to 179, y from 60 to 129.
+    // Counted from the upper left corner, the hidden part has x from 100 to 179 and y from 60 to 129.
     let hidden = glium::Rect { left: 100, bottom: 70, width: 80, height: 70 };
     let [whole, beside] = [None, Some(hidden)].map(|hidden| {
         let picture = offscreen.render(|surface| {
@@ -213,8 +214,8 @@ fn sizes_that_cannot_be_drawn_are_refused() {
     }
 }
 
-/// Returns balls `(position, radius)` with increasing values, and a planet.
-/// Returns balls that do not flash: the last four bits of their radii are 0.
+/// Returns balls `(position, radius)` with increasing values, and a planet of radius `planet`. The balls do not flash,
+/// because the last four bits of their radii are 0.
 fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
     let dark = |radius: f32| f32::from_bits(radius.to_bits() & !15);
     Points {
@@ -237,7 +238,8 @@ fn warmth(picture: &RgbImage, camera: &Camera, place: [f32; 3]) -> i32 {
     i32::from(red) - i32::from(blue)
 }
 
-/// Returns whether the ray through the middle of a pixel passes the ball's centre within `radii` times its radius.
+/// Returns whether the ray through the centre of a pixel passes the ball's centre within `radii` times the ball's
+/// radius.
 fn is_hit(
     camera: &Camera,
     (x, y): (u32, u32),
@@ -255,7 +257,7 @@ fn is_hit(
 
 #[test]
 fn a_ball_has_the_outline_of_its_radius() {
-    // Balls in the middle, at the side (where the outline is an ellipse), near, and small.
+    // Balls in the middle of the picture, at the side (where the outline is an ellipse), near the eye, and small balls.
     for ([x, y, z], radius) in
         [([0.0; 3], 0.8), ([1.7, -0.5, 1.0], 0.35), ([-0.5, -3.0, 0.2], 0.2), ([0.4, 3.0, -0.3], 0.1)]
     {
@@ -451,7 +453,7 @@ fn a_hurried_picture_of_balls_that_do_not_touch_is_the_exact_one() {
     };
     let exact = draw(&crowd, &front(), SIZE);
     assert!(rows.len() > 20 && share_above(&exact, 40) > 0.02);
-    // Soft outlines in front of other balls are blended in another order.
+    // The soft outlines of balls in front of other balls are blended in another order, so a few pixels differ.
     assert!(off(&picture(&crowd, false), &exact) < 20, "{} pixels", off(&picture(&crowd, false), &exact));
     for points in [&crowd, &intersecting] {
         assert_eq!(picture(points, true), draw(points, &front(), SIZE));
@@ -524,7 +526,7 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
     assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
 }
 
-/// Colours change at once when their meaning changes, even if the number of bodies stays the same.
+/// The colour range jumps when the meaning of the colours changes, even if the number of bodies stays the same.
 #[test]
 fn colours_follow_what_they_mean_and_begin_anew_with_it() {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");

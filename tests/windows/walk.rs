@@ -1,11 +1,11 @@
 //! A random walk over keys, mouse and panel in the real window: it ends without a panic, and its memory stays flat.
 //!
-//! The test prints its seed; `GRAVITILE_WALK_SEED=7 cargo test --test windows walk` sets another seed. The same seed gives the
-//! same events in the same order, but not in the same frames.
+//! The test prints its seed; `GRAVITILE_WALK_SEED=7 cargo test --test windows walk` sets another seed. The same seed
+//! gives the same events in the same order, but not in the same frames.
 //!
-//! Some events are left out, because they would end the walk, take minutes, or write outside of the test's folder: Ctrl+Q;
-//! typed numbers over 300; clicks in file dialogs, which are only closed or answered by Return; folders for kernels (see
-//! `tests/compute/kernels.rs`); and files dropped on the window, which xdotool cannot do.
+//! Some events are left out, because they would end the walk, take minutes, or write outside of the test's folder:
+//! Ctrl+Q; typed numbers over 300; clicks in file dialogs, which are only closed or answered by Return; folders for
+//! kernels (see `tests/compute/kernels.rs`); and files dropped on the window, which xdotool cannot do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -186,8 +186,8 @@ impl Walk {
     }
 }
 
-/// Returns the commands that run an entry of the command palette. The command `wait` follows the opening of the palette and
-/// each later command, because text that is typed before the palette is open would act as shortcuts.
+/// Returns the commands that run an entry of the command palette. The command `wait` follows the opening of the palette
+/// and each later command, because text that is typed before the palette is open would act as shortcuts.
 fn wish(text: &str, wait: &str) -> String {
     // Types one word at a time, because `act` splits text at spaces.
     let words: Vec<_> = text.split(' ').map(|word| format!("type --args 1 --delay 2 {word}")).collect();
@@ -202,8 +202,8 @@ fn look(viewer: &Viewer) -> i64 {
     viewer.act(&format!(
         "windowsize WINDOW 1280 800 frame key --delay 2 Escape Escape Escape frame {wishes} frame key --delay 2 r f sleep 0.4"
     ));
-    // Selects, deletes and restores a body where most bodies are: in the middle of the window, or of the part beside the
-    // panel. A window may cover it.
+    // Selects, deletes and restores a body where most bodies are: in the middle of the window, or of the part beside
+    // the panel. A window may cover it.
     for (x, y) in [(0.5, 0.5), (0.48, 0.48), (0.52, 0.52), (0.33, 0.5), (0.31, 0.48), (0.35, 0.52)] {
         let at = spot(REST, x, y);
         viewer.act(&format!(
@@ -240,8 +240,8 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     assert!(grown <= 40, "memory grew by {grown} MiB: {memory:?}");
 }
 
-/// Runs some stretches of random events. Returns the memory after each stretch, and how much it grew while the program drew
-/// some hundred equal pictures, in MiB.
+/// Runs some stretches of random events. Returns the memory after each stretch, and how much it grew while the program
+/// drew some hundred equal pictures, in MiB.
 fn walk(stretches: usize) -> (Vec<i64>, i64) {
     let seed = std::env::var("GRAVITILE_WALK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     println!("seed {seed}");

@@ -1,8 +1,8 @@
-//! The window under Wayland, without X11: under Weston, where the program draws its title bar, and under KWin, which has
-//! scales that are not whole numbers.
+//! The window under Wayland, without X11: under Weston, where the program draws its title bar, and under KWin, which
+//! has scales that are not whole numbers.
 //!
-//! A compositor answers no pings, so these tests wait for the effects of input. Within one drag or click, the program handles
-//! events in their order, even if they come within one frame.
+//! A compositor answers no pings, so these tests wait for the effects of input. Within one drag or click, the program
+//! handles events in their order, even if they come within one frame.
 
 use std::fs;
 use std::process::Stdio;
@@ -221,8 +221,8 @@ fn nothing_is_lost_when_the_compositor_crashes() {
     assert!(fs::read_to_string(state.join("settings.toml")).unwrap().contains("1200"));
 }
 
-/// Checks a window of 850 × 500 logical pixels, whose lower part must look like `expected`, and its panel with the pointer.
-/// Returns that part and a report.
+/// Checks a window of 850 × 500 logical pixels, whose lower part must look like `expected`, and its panel with the
+/// pointer. Returns that part and a report.
 fn scaled(display: &Display, scale: f32, expected: Option<&RgbaImage>) -> (RgbaImage, Report) {
     let options = format!("{STILL} --size 850x500");
     let controls = display.run(&format!("{options} --frames 20"));
@@ -246,7 +246,8 @@ fn scaled(display: &Display, scale: f32, expected: Option<&RgbaImage>) -> (RgbaI
     (picture, viewer.quit())
 }
 
-/// Returns whether two pictures are the same, except for the rounding of colours by a compositor that draws with OpenGL.
+/// Returns whether two pictures are the same, except for the rounding of colours by a compositor that draws with
+/// OpenGL.
 fn is_same(a: &RgbaImage, b: &RgbaImage) -> bool {
     a.dimensions() == b.dimensions() && a.iter().zip(b.iter()).all(|(a, b)| a.abs_diff(*b) <= 1)
 }

@@ -295,7 +295,8 @@ fn the_camera_goes_on_comes_back_and_turns_by_itself() {
     assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
 }
 
-/// The columns of the window, counted from `left`, that differ from the background in the row `y`: the first and the last.
+/// The columns of the window, counted from `left`, that differ from the background in the row `y`: the first and the
+/// last.
 fn drawn_columns(viewer: &Viewer, left: f32, y: f32) -> [f32; 2] {
     let row = viewer.still([left, y, 1280.0 - left, 1.0]);
     let background = row.get_pixel(2, 0).0;

@@ -21,7 +21,8 @@ const RANDOM: &str = "#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL ProcessPrng(PBYTE bytes, SIZE_T count) { return SystemFunction036(bytes, (ULONG)count); }
 ";
-/// A program in the place of ffmpeg: lists an encoder, or reads all pictures and writes their number of bytes to the film.
+/// A program in the place of ffmpeg: lists an encoder, or reads all pictures and writes their number of bytes to the
+/// film.
 const FFMPEG: &str = r#"#include <stdio.h>
 #include <string.h>
 #include <io.h>

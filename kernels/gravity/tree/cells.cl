@@ -1,11 +1,12 @@
 // The cells of the tree: ranges of the sorted bodies, with the moments of their masses.
 //
-// A cell is split where its bodies share the fewest levels. Cells of more than TASK_BODIES bodies are made by one task, the
-// rest by one task for each of their subtrees. Children have consecutive ids above that of their parent.
+// A cell is split where its bodies share the fewest levels. One task creates the cells of more than TASK_BODIES bodies
+// and their children. Each of the subtrees below is then created by one task. The children of a cell have consecutive
+// ids, which are larger than the id of the cell.
 
-// Columns of a cell: centre of mass, mass, largest distance of a body from the centre, and the quadrupole
-// Σ m (3 x xᵀ − x² 1) / (M r²) without its last element, and Σ m x² / (M r²). Divided by M r², the moments stay within
-// the range of a float for any unit of length and mass. Without quadrupoles (ORDER 0), cells have the first columns only.
+// Columns of a cell: centre of mass, mass, largest distance of a body from the centre, and the quadrupole Σ m (3 x xᵀ −
+// x² 1) / (M r²) without its last element, and Σ m x² / (M r²). Divided by M r², the moments stay within the range of a
+// float for any unit of length and mass. Without quadrupoles (ORDER 0), cells have the first columns only.
 enum { CELL_X, CELL_Y, CELL_Z, CELL_MASS, CELL_RADIUS, CELL_XX, CELL_XY, CELL_XZ, CELL_YY, CELL_YZ, CELL_TRACE };
 #if ORDER >= 2
 #define CELL_COLUMNS 11
@@ -13,20 +14,21 @@ enum { CELL_X, CELL_Y, CELL_Z, CELL_MASS, CELL_RADIUS, CELL_XX, CELL_XY, CELL_XZ
 #define CELL_COLUMNS 5
 #endif
 
-// The link of a cell: the first child or body, how many there are, and whether they are children.
+// A cell's link packs the id of the first child, or the index of the first body in a leaf, the number of children or
+// bodies, and the flag INNER of cells with children.
 #define INNER 0x80000000u
 #define LINK(first, count) ((first) << 6 | (count))
 #define FIRST_OF(link) ((link) >> 6 & 0x1ffffffu)
 #define COUNT_OF(link) ((link) & 63u)
 
-// Most cells that the first task makes. A subtree of the bodies from b on has ids from TOP_CELLS + 2 b on.
+// Maximum number of cells in the top of the tree. The ids in a subtree whose first body is b begin at TOP_CELLS + 2 b.
 #define TOP_CELLS 4096
 #define TASK_BODIES 2048
-// Most cells that wait to be split: seven for each level.
+// Maximum number of cells that wait to be split. There are at most seven per level of the tree.
 #define WAITING 2048
 
-// Finds the first bodies of the children of the cell of the bodies from `begin` to `end`, and `end` after them. Returns
-// how many children there are: 2 to 8.
+// Splits the cell of the bodies from `begin` to `end`. Writes the index of the first body of each child to `starts`,
+// followed by `end`. Returns the number of children, 2 to 8.
 uint split(__global const uchar *shared, uint begin, uint end, uint *starts)
 {
     uchar16 least = (uchar16)(SAME);
@@ -40,7 +42,7 @@ uint split(__global const uchar *shared, uint begin, uint end, uint *starts)
         level = min(level, shared[i]);
     uint count = 0;
     if (level == SAME) {
-        // Bodies at one place: any parts will do.
+        // The bodies cannot be told apart by their positions, so any division serves.
         count = min(8u, (end - begin + LEAF - 1) / LEAF);
         for (uint k = 0; k < count; ++k)
             starts[k] = begin + (uint)((ulong)(end - begin) * k / count);
@@ -58,7 +60,8 @@ uint split(__global const uchar *shared, uint begin, uint end, uint *starts)
     return count;
 }
 
-// Writes the largest distance of a body of the cell `id` from its centre. `columns` are those of the bodies.
+// Returns the largest distance of the bodies from `begin` to `end` from the point (x, y, z). `columns` are those of the
+// bodies.
 float radius_of(uint begin, uint end, float x, float y, float z, __global const float *columns, uint stride)
 {
     float16 most = 0.0f;
@@ -72,7 +75,8 @@ float radius_of(uint begin, uint end, float x, float y, float z, __global const 
     return sqrt(largest_of(most));
 }
 
-// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates, unused without quadrupoles.
+// Writes the values of a cell. `q` are the moments Σ (m / M) x xᵀ for the six pairs of coordinates; they are unused
+// without quadrupoles.
 void store_cell(__global float *cells, uint stride, uint id, float4 centre, float radius, const float *q)
 {
 #if ORDER >= 2
@@ -90,7 +94,7 @@ void store_cell(__global float *cells, uint stride, uint id, float4 centre, floa
         cells[k * stride + id] = values[k];
 }
 
-// Computes the moments of a leaf from its bodies.
+// Computes the moments of a leaf from its bodies, from `begin` to `end`, and writes the leaf.
 void leaf_moments(uint begin, uint end, __global const float *columns, uint stride, __global float *cells,
                   uint cell_stride, uint id)
 {
@@ -130,7 +134,8 @@ void leaf_moments(uint begin, uint end, __global const float *columns, uint stri
     store_cell(cells, cell_stride, id, centre, radius_of(begin, end, centre.x, centre.y, centre.z, columns, stride), sums);
 }
 
-// Computes the moments of an inner cell, of the bodies from `begin` to `end`, from those of its children.
+// Computes the moments of an inner cell from those of its children, and writes the cell. It contains the bodies from
+// `begin` to `end`.
 void inner_moments(uint begin, uint end, uint link, __global const float *columns, uint stride, __global float *cells,
                    uint cell_stride, uint id)
 {
@@ -153,7 +158,8 @@ void inner_moments(uint begin, uint end, uint link, __global const float *column
     for (uint c = first; c < last; ++c) {
         const float m = OF(c, CELL_MASS) * part, r = OF(c, CELL_RADIUS);
         const float x = OF(c, CELL_X) - centre.x, y = OF(c, CELL_Y) - centre.y, z = OF(c, CELL_Z) - centre.z;
-        // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
+        // Recovers the child's second moments: a third of the traceless quadrupole, plus the trace that was subtracted
+        // from its diagonal.
         const float own = m * r * r / 3.0f, trace = OF(c, CELL_TRACE);
         const float xx = OF(c, CELL_XX), yy = OF(c, CELL_YY);
         q[0] += m * x * x + own * (xx + trace);
@@ -168,7 +174,8 @@ void inner_moments(uint begin, uint end, uint link, __global const float *column
     store_cell(cells, cell_stride, id, centre, radius_of(begin, end, centre.x, centre.y, centre.z, columns, stride), q);
 }
 
-// Makes the top of the tree, and lists the subtrees that are left as (first body, end, id).
+// Creates the cells in the top of the tree, and lists the subtrees below as (first body, end of the bodies, id of the
+// subtree's root, 0).
 TASK void plant(const uint n, __global const uchar *shared, __global uint *links, __global uint2 *ranges,
                 __global uint *counts, __global uint4 *subtrees)
 {
@@ -191,7 +198,7 @@ TASK void plant(const uint n, __global const uchar *shared, __global uint *links
     counts[1] = left;
 }
 
-// Makes the subtrees, with the moments of their cells.
+// Creates the subtrees below the top of the tree, with the moments of their cells.
 TASK void grow(__global const uint *counts, __global const uint4 *subtrees, __global const uchar *shared,
                __global const float *columns, const uint stride, __global uint *links, __global uint2 *ranges,
                __global float *cells, const uint cell_stride)
@@ -218,7 +225,7 @@ TASK void grow(__global const uint *counts, __global const uint4 *subtrees, __gl
             count += children;
         }
         for (uint k = next; k >= first; --k) {
-            // The root of the subtree comes last.
+            // Computes the root of the subtree last, since a cell needs the moments of its children.
             const uint id = k > first ? k - 1 : tree.z, begin = ranges[id].x, end = ranges[id].y;
             if (links[id] & INNER)
                 inner_moments(begin, end, links[id], columns, stride, cells, cell_stride, id);
@@ -228,12 +235,12 @@ TASK void grow(__global const uint *counts, __global const uint4 *subtrees, __gl
     }
 }
 
-// Computes the moments of the top of the tree.
+// Computes the moments of the cells in the top of the tree, children before their parents.
 TASK void crown(__global const uint *counts, __global const float *columns, const uint stride,
                 __global const uint *links, __global const uint2 *ranges, __global float *cells, const uint cell_stride)
 {
     for (uint id = counts[0]; id-- > 0;)
-        // Subtrees have their moments already.
+        // The roots of subtrees already have their moments.
         if (links[id] & INNER && FIRST_OF(links[id]) < TOP_CELLS)
             inner_moments(ranges[id].x, ranges[id].y, links[id], columns, stride, cells, cell_stride, id);
 }

@@ -1,4 +1,5 @@
-// Vectors of 16 lanes for the kernels of the tree on CPUs. One work-item is one task; its loops run over vectors.
+// Functions on vectors of 16 lanes, for the kernels of the tree on CPUs. Each work-item is a task whose loops run over
+// such vectors.
 
 #define TASK __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 #define LANE ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
@@ -22,7 +23,7 @@ uint bits_of(int16 condition)
     return (ushort)__builtin_ia32_cvtd2mask512(condition);
 }
 
-// Writes the lanes whose bits are set one after another to `list`. It may overwrite up to 16 elements of the list.
+// Writes the lanes of `v` whose bits are set to `list`, one after another. May overwrite up to 16 elements of the list.
 void append(float16 v, uint bits, float *list)
 {
     vstore16(__builtin_ia32_compresssf512_mask(v, (float16)(0.0f), (ushort)bits), 0, list);

@@ -1,15 +1,15 @@
-// Sorts the bodies along a space-filling curve (Hilbert or Morton, the macro HILBERT), and tells for each body how many levels
-// of an octree it shares with the body before it.
+// Sorts the bodies along a space-filling curve (Hilbert or Morton, selected by the macro HILBERT), and computes for
+// each body how many levels of an octree it shares with the body before it.
 //
-// A key has LEVELS levels. Bodies that share a whole key and are too many for a leaf get another key of LEVELS levels
-// within their own bounding box, and so on: bodies at any distances from each other are told apart.
+// A key has LEVELS levels. If too many bodies for a leaf share a whole key, they get another key of LEVELS levels
+// within their own bounding box, and so on. So bodies are told apart however close they are to each other.
 
 #define LEVELS 10
 #define DIGIT_BITS 10
 #define DIGITS (1 << DIGIT_BITS)
 // Marks a body that shares all levels with the body before it.
 #define SAME 255
-// Number of keys after each other that `shared` has room for.
+// Maximum number of successive keys of a body: the levels of more keys would not fit into an element of `shared`.
 #define DEPTH 25
 
 // Writes the lowest and the highest corner of the box around the bodies of each task.
@@ -25,8 +25,9 @@ TASK void bounds(const uint n, __global const float4 *x, __global float4 *corner
     corners[2 * t + 1] = high;
 }
 
-// Returns the positions of 16 points on the curve from their coordinates of LEVELS bits. The Morton curve interleaves the
-// bits of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707, 381).
+// Returns the positions of 16 points on the curve from their coordinates of LEVELS bits. The Morton curve interleaves
+// the bits of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707,
+// 381).
 uint16 curve(uint16 x, uint16 y, uint16 z)
 {
     uint16 gray = 0;
@@ -34,7 +35,8 @@ uint16 curve(uint16 x, uint16 y, uint16 z)
     for (int level = LEVELS - 1; level > 0; --level) {
         const uint low = (1u << level) - 1;
         uint16 t;
-        // Where the bit is set, the lower bits of x are inverted; elsewhere those of x and of the coordinate change places.
+        // Where the bit of the coordinate c is set, inverts the lower bits of x. Elsewhere, exchanges the lower bits of
+        // x and c.
 #define TURN(c)                                                                                                         \
     t = -((c >> (uint16)(level)) & 1u);                                                                                 \
     {                                                                                                                   \
@@ -52,7 +54,7 @@ uint16 curve(uint16 x, uint16 y, uint16 z)
     for (int level = LEVELS - 1; level > 0; --level)
         gray ^= -((z >> (uint16)(level)) & 1u) & ((1u << level) - 1);
 #endif
-    // Two zero bits after each bit, then the three coordinates into each other.
+    // Inserts two zero bits after each bit of a coordinate, so that the three coordinates can be interleaved.
 #define SPREAD(c)                                                                                                       \
     c ^= gray;                                                                                                          \
     c = (c | c << (uint16)(16)) & 0x030000ffu;                                                                          \
@@ -66,8 +68,8 @@ uint16 curve(uint16 x, uint16 y, uint16 z)
     return x << (uint16)(2) | y << (uint16)(1) | z;
 }
 
-// Returns the keys of 16 bodies in a grid with `scale` cells per unit of length. The point `low` is `first` cells above the
-// lowest corner of the grid.
+// Returns the keys of 16 bodies in a grid with `scale` cells per unit of length. The point `low` is `first` cells above
+// the lowest corner of the grid.
 uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scale, float3 first)
 {
     float px[16], py[16], pz[16];
@@ -83,7 +85,7 @@ uint16 keys_of(__global const float4 *x, const uint *ids, float4 low, float scal
 #undef CELL_OF
 }
 
-// Returns the number of cells in a unit of length of a cube around a box; 0 for a box without extent.
+// Returns the number of cells per unit of length in a cubic grid around a box; 0 for a box without extent.
 float scale_of(float4 low, float4 high)
 {
     const float4 size = high - low;
@@ -91,7 +93,7 @@ float scale_of(float4 low, float4 high)
     return most > 0.0f ? DIGITS / most : 0.0f;
 }
 
-// Writes the key of each body, with the body's index in the lower half.
+// Writes the key of each body in the upper half of 64 bits, and the body's index in the lower half.
 TASK void make_keys(const uint n, __global const float4 *x, __global const float4 *corners, const uint boxes,
                     __global ulong *keys)
 {
@@ -114,7 +116,7 @@ TASK void make_keys(const uint n, __global const float4 *x, __global const float
     }
 }
 
-// Counts the digits of each task's keys at a bit.
+// Counts how often each value of a digit occurs in the keys of each task. The digit begins at the given bit.
 TASK void count_digits(const uint n, const uint bit, __global const ulong *keys, __global uint *counts)
 {
     const uint t = get_global_id(0), tasks = get_global_size(0);
@@ -127,7 +129,8 @@ TASK void count_digits(const uint n, const uint bit, __global const ulong *keys,
         counts[t * DIGITS + d] = own[d];
 }
 
-// Moves each task's keys to their places in the order of a digit; keys with equal digits keep their order.
+// Moves the keys of each task to their places in the order of the digit that begins at the given bit. Keys with equal
+// digits keep their order.
 TASK void scatter(const uint n, const uint bit, __global const uint *counts, __global const ulong *restrict keys,
                   __global ulong *restrict sorted)
 {
@@ -174,8 +177,8 @@ uint levels_of(uint a, uint b)
     return a == b ? SAME : (clz(a ^ b) - (32 - 3 * LEVELS)) / 3;
 }
 
-// Sorts the bodies from `begin` to `end`, which share `depth` keys, by a key within their own box. Returns whether their
-// box has an extent.
+// Sorts the bodies from `begin` to `end`, which share `depth` keys, by a key within their own box. Returns whether
+// their box has an extent.
 bool deepen(uint begin, uint end, uint depth, __global const float4 *x, __global ulong *keys, __global ulong *own,
             __global uchar *shared)
 {
@@ -198,7 +201,7 @@ bool deepen(uint begin, uint end, uint depth, __global const float4 *x, __global
     }
     sort(own + begin, end - begin);
     for (uint i = begin; i < end; ++i) {
-        // The upper half stays: another task may compare it with the key after the last.
+        // Keeps the upper half, because another task may compare it with the next key.
         keys[i] = (keys[i] & 0xffffffff00000000ul) | (uint)own[i];
         if (i > begin) {
             const uint levels = levels_of(own[i - 1] >> 32, own[i] >> 32);
@@ -208,8 +211,9 @@ bool deepen(uint begin, uint end, uint depth, __global const float4 *x, __global
     return true;
 }
 
-// Writes for each body the number of levels that it shares with the body before it. Bodies that share a whole key and are
-// more than LEAF are sorted further; `own` is scratch space for their keys. A task takes the keys that begin in its part.
+// Writes for each body the number of levels that it shares with the body before it. More than LEAF bodies that share a
+// whole key are sorted further; `own` is scratch space for their keys. A task processes the runs of equal keys that
+// begin in its part.
 TASK void share_levels(const uint n, __global const float4 *x, __global ulong *keys, __global ulong *own,
                        __global uchar *shared)
 {
@@ -241,8 +245,8 @@ TASK void share_levels(const uint n, __global const float4 *x, __global ulong *k
     }
 }
 
-// Copies the bodies, and the size of the last acceleration of each, into columns in the order of the keys. The columns are
-// `stride` long; after the bodies they hold zeros.
+// Copies the bodies, and the magnitude of the last acceleration of each, into columns in the order of the keys. The
+// columns are `stride` long; beyond the last body they hold zeros.
 TASK void gather(const uint n, const uint stride, __global const ulong *keys, __global const float4 *x,
                  __global const float *last, __global float *columns, __global uint *ids)
 {

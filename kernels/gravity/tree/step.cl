@@ -1,16 +1,16 @@
-// The start and the end of a walk, on all devices.
+// Functions and kernels that prepare and complete a walk of the tree, for CPUs and GPUs.
 
 #if !ACCELERATION_CRITERION
-// Returns the largest radius of an accepted cell, as a fraction of its distance. A negative `opening` is for bodies whose
-// accelerations are not known.
+// Returns the largest radius of an accepted cell, as a fraction of its distance. A negative `opening` is for bodies
+// whose accelerations are not known.
 float angle_of(float opening)
 {
     return opening < 0.0f ? FIRST_ANGLE : fmin(LARGEST_ANGLE, ANGLE_SCALE * cbrt(sqrt(opening)));
 }
 #endif
 
-// The squared softening length for cells that act on expansions. With clamped softening it is 0: all these cells are farther
-// away than eps, where Newton's law holds.
+// The squared softening length for cells that act on expansions. With clamped softening it is 0, because all these
+// cells are farther away than eps, where Newton's law holds.
 #ifdef SOFTENING_CLAMP
 #define FAR_EPS2(eps2) 0.0f
 #else
@@ -18,7 +18,7 @@ float angle_of(float opening)
 #endif
 
 #ifdef POTENTIAL
-// A walk sums potentials, as `real` (see reduce.cl).
+// A walk sums potentials instead of accelerations, as `real` numbers (see reduce.cl).
 #ifdef FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define RESULTS __global double *phi
@@ -40,7 +40,7 @@ float magnitude(float3 a)
     return most > 0.0f && size <= FLT_MAX ? size : 0.0f;
 }
 
-// Writes the magnitudes of the accelerations (without G).
+// Writes the magnitudes of the accelerations (without the factor G) to `last`.
 __kernel void measure(const uint n, __global const float4 *sums, __global float *last)
 {
     const uint i = get_global_id(0);
@@ -48,8 +48,8 @@ __kernel void measure(const uint n, __global const float4 *sums, __global float 
         last[i] = magnitude(sums[i].xyz);
 }
 
-// Copies the accelerations of the `count` bodies from position `first` of the sorted order on into that order, so that this
-// device can send them to others.
+// Copies the accelerations of this device's bodies to the array `sorted`, so that the device can send them to others.
+// These are the `count` bodies from position `first` of the sorted order on.
 __kernel void collect(const uint first, const uint count, __global const uint *ids, __global const float4 *sums,
                       __global float *sorted)
 {
@@ -58,8 +58,9 @@ __kernel void collect(const uint first, const uint count, __global const uint *i
         vstore3(sums[ids[place]].xyz, place, sorted);
 }
 
-// Copies the accelerations that other devices have sent from the sorted order to the order of the bodies' ids. Skips the
-// `count` bodies from position `first` on, which this device has computed itself.
+// Copies the accelerations that other devices have sent from the array `sorted` to `sums`, which is in the order of the
+// bodies' ids. Skips the `count` bodies from position `first` of the sorted order on, which this device has computed
+// itself.
 __kernel void distribute(const uint n, const uint first, const uint count, __global const uint *ids,
                          __global const float *sorted, __global float4 *sums)
 {
@@ -68,8 +69,8 @@ __kernel void distribute(const uint n, const uint first, const uint count, __glo
         sums[ids[place]].xyz = vload3(place, sorted);
 }
 
-// Ends the step of the n bodies. `sums` holds their accelerations without G. Writes the magnitudes of the accelerations to
-// `last`.
+// Completes the step of the n bodies. `sums` holds their accelerations without the factor G. Writes the magnitudes of
+// the accelerations to `last`.
 __kernel void finish(const uint n, const COEFFICIENTS c, __global const float4 *sums, __global float *last,
                      __global const float4 *x_in, __global float4 *x_out, __global float4 *v, __global float4 *a)
 {

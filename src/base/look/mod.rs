@@ -42,8 +42,8 @@ parameters! {
         orbits: bool = true, "Orbits" effect(View) advanced(true),
         /// Shows a scale bar at the lower right; its length is a round number. `auto` shows it in scenes with a unit of length.
         scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),
-        /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that its tree walk opened
-        /// (orange) and those that it took instead of their bodies (blue).
+        /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that act on it as a whole
+        /// (blue) and the larger cells that were opened for it (orange).
         cells: bool = false, "Tree cells" effect(View) advanced(true),
         /// Depth of the tree cells below the root, which has depth 0.
         cells_depth: f32 = 4.0, "Cell depth" [0.0..=16.0, Linear] unit("levels") effect(View) advanced(true) => round_cells_depth,
@@ -58,7 +58,7 @@ parameters! {
         opening_move: bool = true, "Opening move" effect(Window) advanced(true),
         /// Memory for recording the run, which the timeline shows. 0 turns recording off.
         record: f32 = 256.0, "Timeline memory" [0.0..=4096.0, Linear] unit("MB") effect(Window) advanced(true) => round_record,
-        /// Colours of the panel and of the picture: on a dark or a light background.
+        /// Dark or light background for the panel and the picture.
         theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
         /// Size of text and controls, relative to the size that the system recommends.
         scale: Size = Size::One, "Text size" effect(Window) advanced(true),
@@ -122,8 +122,8 @@ impl Theme {
 choice! {
     /// When to draw an expensive effect.
     pub enum EffectMode {
-        /// Draws the effect, except ambient occlusion where a CPU renders the picture. Where a CPU renders the window,
-        /// bloom is left out after three seconds of frames that take longer than 1/30 s.
+        /// On if there is a GPU. Without a GPU, ambient occlusion is off, and bloom turns off after three seconds below
+        /// 30 frames per second.
         Auto = "auto",
         /// Always draws the effect.
         On = "on",

@@ -25,7 +25,9 @@ fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant
     match info.scene(name).and_then(|scene| scene.bodies) {
         Some(fixed) => {
             let things = info.work.things;
-            Err(invalid!("the scene {name} has exactly {fixed} {things}; bench needs a scene of any size"))
+            Err(invalid!(
+                "the scene {name} has exactly {fixed} {things}; choose a scene with a variable number of {things}"
+            ))
         }
         None => Ok(subjects),
     }
@@ -37,7 +39,7 @@ fn snapshot(args: &Bench) -> Result<Option<Snapshot>> {
     match Carried::load(path)? {
         Carried::Snapshot(snapshot) => Ok(Some(*snapshot)),
         Carried::Scene(_) => {
-            Err(invalid!("{} contains the settings of a simulation, but no saved state", path.display()))
+            Err(invalid!("{} contains a scene but no saved state; choose a snapshot", path.display()))
         }
     }
 }

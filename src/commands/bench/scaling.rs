@@ -77,7 +77,9 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
         return Err(match ranks {
             Some(_) => {
-                invalid!("--devices {asked}: there are only {most} ranks; start more with the launcher")
+                invalid!(
+                    "--devices {asked}: there are only {most} ranks; start more ranks with the launcher, such as mpirun"
+                )
             }
             None => invalid!(
                 "--devices {asked}: there are only {most} devices to choose from: {names}; to use other devices, add --among"
@@ -118,7 +120,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         print_json(&serde_json::json!({ "devices": infos, "repeats": args.repeats, "rows": rows }));
     } else if rows.iter().any(|row| row.used < row.devices) {
         println!(
-            "Where fewer are used than are there, the others would slow down the simulation, so they get no work."
+            "In some rows, not all devices are used, because using more of them would slow down the simulation."
         );
     }
     Ok(ExitCode::SUCCESS)

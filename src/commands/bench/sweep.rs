@@ -23,12 +23,10 @@ impl Sweep {
             .partition(|word| word.split_once('=').is_some_and(|it| it.1.contains(',')));
         if let Some(word) = lists.iter().find(|word| word.matches('=').count() > 1) {
             let apart = word.split(',').map(str::trim).collect::<Vec<_>>().join(" ");
-            return Err(invalid!("--set {word}: separate parameters by spaces: --set {apart}"));
+            return Err(invalid!("--set {word}: separate the parameters with spaces, as in --set {apart}"));
         }
         if let [first, second, ..] = &lists[..] {
-            return Err(invalid!(
-                "--set {first} {second}: give a list of values for one parameter, and one value for each other"
-            ));
+            return Err(invalid!("--set {first} {second}: only one parameter can have several values"));
         }
         let sweep = lists.iter().filter_map(|word| word.split_once('=')).next().map(|(key, values)| Self {
             key: key.trim().to_owned(),

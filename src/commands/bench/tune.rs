@@ -77,7 +77,7 @@ fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
         trials.push(*trial);
         bar.set_position((share * 1000.0) as u64);
         let (tried, name, words) = (trials.len(), trial.recipe.variant.name, trial.recipe.words());
-        bar.set_message(format!("{tried} settings measured, last: {name} {words}"));
+        bar.set_message(format!("measured {tried} settings, most recently {name} {words}"));
         ControlFlow::Continue(())
     });
     bar.finish_and_clear();

@@ -1,6 +1,6 @@
 //! Ranks: copies of the program that an MPI launcher such as `mpirun` starts, and messages between them.
 //!
-//! Rank 0 runs the command of the user and sends orders. The other ranks obey orders until rank 0 says that it is done.
+//! Rank 0 runs the user's command and sends orders. The other ranks carry out orders until rank 0 tells them to stop.
 
 #[cfg_attr(feature = "mpi", path = "mpi.rs")]
 #[cfg_attr(not(feature = "mpi"), path = "none.rs")]
@@ -23,8 +23,9 @@ const RANK_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PR
 /// Environment variables in which MPI launchers pass the number of the process among the processes on its host.
 const LOCAL_VARIABLES: [&str; 4] =
     ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"];
-/// Maximum size of one message, in bytes. Longer data are sent in several messages. MPI libraries move a message only while
-/// the program asks whether it is done, so a message must be short enough to arrive before the waiting program sleeps.
+/// Maximum size of one message, in bytes. Longer data are sent in several messages. MPI libraries move a message only
+/// while the program asks whether it is done, so a message must be short enough to arrive before the waiting program
+/// sleeps.
 const CHUNK: usize = 1 << 20;
 /// Time for which a waiting rank only yields to other threads. Later it sleeps between polls, to use little CPU time.
 const EAGER: Duration = Duration::from_millis(2);
@@ -100,7 +101,7 @@ pub fn start_ranks() -> Result<()> {
     Ok(())
 }
 
-/// What a rank tells rank 0 at the start: a checksum of its program, and its devices or why it has none.
+/// First message of a rank to rank 0: a checksum of its program, and its devices or the reason why it has none.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Greeting {
     build: u32,
@@ -118,7 +119,7 @@ impl Ranks {
         self.size
     }
 
-    /// Returns the devices of each rank. Only rank 0 knows them.
+    /// Returns the devices of each rank; empty before [`Ranks::meet`], and on all ranks except rank 0.
     pub fn devices(&self) -> &[Vec<DeviceInfo>] {
         self.devices.get().map_or(&[], Vec::as_slice)
     }
@@ -137,11 +138,13 @@ impl Ranks {
         for rank in 1..self.size {
             let Greeting { build: other, devices } = serde_json::from_slice(&self.receive(rank, Tag::Reply)?)
                 .map_err(|_| {
-                    invalid!("rank {rank} runs another version of gravitile; start the same one on all hosts")
+                    invalid!(
+                        "rank {rank} runs another version of gravitile; start the same version on all hosts"
+                    )
                 })?;
             if other != build {
                 return Err(invalid!(
-                    "rank {rank} runs another build of gravitile than rank 0; copy the same program to all hosts"
+                    "rank {rank} runs a different build of gravitile from rank 0; copy the same program to all hosts"
                 ));
             }
             all.push(devices.map_err(|why| invalid!("rank {rank} cannot take part: {why}"))?);
@@ -150,7 +153,7 @@ impl Ranks {
         Ok(())
     }
 
-    /// Sends an order from rank 0 to the ranks `others`.
+    /// Sends the order `message` from rank 0 to the ranks `others`.
     ///
     /// # Errors
     /// Returns an error if a rank has failed or does not answer.
@@ -166,7 +169,7 @@ impl Ranks {
         {
             let why = self.receive(failed, Tag::Failure)?;
             let _ =
-                self.failure.set(format!("rank {failed} cannot go on: {}", String::from_utf8_lossy(&why)));
+                self.failure.set(format!("rank {failed} cannot continue: {}", String::from_utf8_lossy(&why)));
         }
         self.failure.get().map_or(Ok(()), |failure| Err(Error::Rank(failure.clone())))
     }
@@ -176,7 +179,7 @@ impl Ranks {
         self.receive(0, Tag::Order)
     }
 
-    /// Sends the answer of this rank to rank 0.
+    /// Sends `values` to rank 0 as this rank's answer to an order.
     pub fn reply(&self, values: &[f64]) -> Result<()> {
         self.send(0, Tag::Reply, bytemuck::cast_slice(values))
     }
@@ -186,7 +189,7 @@ impl Ranks {
         Ok(bytemuck::pod_collect_to_vec(&self.receive(rank, Tag::Reply)?))
     }
 
-    /// Tells rank 0 why this rank cannot go on. Rank 0 then ends all ranks.
+    /// Tells rank 0 in a `sentence` why this rank failed. Then sleeps until rank 0 ends all ranks.
     pub fn fail(&self, sentence: &str) {
         let _ = self.send(0, Tag::Failure, sentence.as_bytes());
         loop {
@@ -194,7 +197,7 @@ impl Ranks {
         }
     }
 
-    /// Ends all ranks at once, with exit code 2.
+    /// Ends all processes of the MPI run immediately, with exit code 2.
     pub fn abort(&self) {
         self.net.abort(2);
     }
@@ -204,7 +207,8 @@ impl Ranks {
         self.net.finalize();
     }
 
-    /// Sends and receives ranges of memory, each given as a rank, an address and a length. Waits until all are done.
+    /// Sends and receives ranges of memory, each given as a rank, an address and a length in bytes. Waits for all
+    /// transfers.
     ///
     /// # Safety
     /// The memory must stay valid during the call, and no range to fill may overlap another range.
@@ -260,7 +264,8 @@ impl Ranks {
         }
     }
 
-    /// Waits until `done` returns a value. Only on rank 0 can the wait time out: other ranks may wait for user input.
+    /// Waits for the rank `rank` until `done` returns a value. Only rank 0 limits the waiting time, because other ranks
+    /// may wait for user input.
     fn until<T>(&self, rank: usize, mut done: impl FnMut() -> Option<T>) -> Result<T> {
         let start = Instant::now();
         loop {
@@ -287,10 +292,10 @@ impl Ranks {
     }
 }
 
-/// Returns a checksum of the running program, which contains the kernels.
+/// Returns a checksum of the program's executable file, which contains the kernels.
 fn build_number() -> Result<u32> {
-    let path =
-        std::env::current_exe().map_err(|error| invalid!("cannot find the running program: {error}"))?;
+    let path = std::env::current_exe()
+        .map_err(|error| invalid!("cannot find the program file of gravitile: {error}"))?;
     let program = std::fs::read(&path).map_err(Error::io("read", &path))?;
     Ok(crc32fast::hash(&program))
 }

@@ -14,7 +14,7 @@ const SERIALIZED: i32 = 2;
 #[derive(Debug)]
 pub(super) struct Net(());
 
-/// A transfer that has begun.
+/// A message transfer that has begun and may not have ended yet.
 #[derive(Debug)]
 pub(super) struct Request(ffi::MPI_Request);
 
@@ -31,7 +31,9 @@ impl Net {
         }
         match level >= SERIALIZED {
             true => Ok((Self(()), rank as usize, size as usize)),
-            false => Err(invalid!("this MPI library works with one thread only, but gravitile needs more")),
+            false => Err(invalid!(
+                "this MPI library does not support threads, which gravitile needs; use another MPI library"
+            )),
         }
     }
 
@@ -63,7 +65,7 @@ impl Net {
         }
     }
 
-    /// Returns whether a transfer has ended.
+    /// Returns whether the message transfer `request` has ended.
     pub(super) fn is_done(&self, request: &mut Request) -> bool {
         let mut done = 0;
         // SAFETY: the request comes from MPI, which replaces it by a null request at the end.
@@ -71,7 +73,7 @@ impl Net {
         done != 0
     }
 
-    /// Returns the length of the next message from a rank, in bytes, or `None` if there is none yet.
+    /// Returns the length, in bytes, of the next message with the given tag from a rank, or `None` if none has arrived.
     pub(super) fn probe(&self, from: usize, tag: i32) -> Option<usize> {
         let (mut there, mut len) = (0, 0);
         // SAFETY: a status is plain data that MPI fills in.
@@ -91,7 +93,7 @@ impl Net {
         unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
     }
 
-    /// Stops MPI, after all ranks have called this function.
+    /// Shuts down MPI. All ranks must call this function.
     pub(super) fn finalize(&self) {
         // SAFETY: MPI has been started, and all transfers have ended.
         unsafe { ffi::MPI_Finalize() };

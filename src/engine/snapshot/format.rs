@@ -16,8 +16,8 @@
 //! 2. The checksum of the file is checked, which needs no memory.
 //! 3. The manifest is unpacked, limited by [`Room::manifest`], and parsed.
 //! 4. The manifest states the number of bodies or cells. [`Manifest::check_lists`] refuses lists that do not fit this
-//!    number or the file length ([`Room::bodies`], [`Room::flows`]). Data that would shrink below these limits, such as
-//!    a large fluid at rest, is written without compression.
+//!    number or the file length ([`Room::bodies`], [`Room::flows`]). Data that would compress too well for these
+//!    limits, such as a large fluid at rest, is written without compression.
 //! 5. Each list is unpacked into memory of its length. If there is not enough memory, an error is returned.
 
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};

@@ -125,7 +125,8 @@ struct Expected {
 }
 
 impl Expected {
-    /// Describes a list of `T` elements, whose length must be in `count`. `is_flow` says whether it belongs to a flow.
+    /// Describes a list of `T` elements, whose number must be in `count`. `is_flow` says whether the list belongs to a
+    /// flow.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
@@ -228,7 +229,7 @@ impl Manifest {
     fn expected<'a>(&self, name: &'a str) -> Result<(usize, &'a str, Expected)> {
         let found = || {
             let (nth, list) = name.split_once('.')?;
-            // `parse` also accepts `+1` and `01`.
+            // `parse` also accepts numbers such as `+1` and `01`, which are not valid here.
             let place = nth.parse::<usize>().ok().filter(|place| place.to_string() == nth)?;
             Some((place, list, self.runs.get(place)?.expected(list)?))
         };
@@ -375,8 +376,8 @@ impl RunManifest {
         }
         carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
         let series: Vec<f64> = take(lists, "told")?;
-        // Old files do not store names. If a body was deleted before such a file was saved, the scene's names may belong to
-        // the wrong bodies.
+        // Old files do not store names. If a body was deleted before such a file was saved, the scene's names may
+        // belong to the wrong bodies.
         let names = match &self.names {
             Some(names) => names.iter().collect(),
             None if self.is_edited => BodyNames::default(),
@@ -388,7 +389,7 @@ impl RunManifest {
         let Self { recipe, generated, is_edited, step, time, baseline, .. } = self;
         // Old files may hold the infinite energy of a flow that blew up.
         let baseline = baseline.filter(|energy| energy.is_finite());
-        // Later steps must not overflow.
+        // The time and the number of steps must not overflow in later steps.
         if !time.is_finite() || step > u64::MAX / 2 {
             return Err(wrong("its time or step is too large or not finite"));
         }

@@ -1,4 +1,4 @@
-//! PNG pictures with an embedded simulation.
+//! Embeds simulations in PNG pictures, and reads such pictures.
 //!
 //! A private chunk before the end holds a [`Snapshot`] (`gvSt`) or the text of a scene file (`gvSc`). Other programs
 //! ignore these chunks. PNGs are untrusted: sizes are limited, and contents are checked like snapshots and scene files.

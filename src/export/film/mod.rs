@@ -79,7 +79,7 @@ impl Format {
         let output = ffmpeg_command().args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {
             invalid!(
-                "{name} needs the program ffmpeg, which does not start ({error}); {}. GIF and PNG work without it",
+                "{name} needs the program ffmpeg, which could not be started ({error}); {}. GIF and PNG work without ffmpeg",
                 advice::FFMPEG
             )
         })?;
@@ -100,8 +100,8 @@ impl Format {
             let wanted: Vec<_> = codecs.iter().map(|codec| codec[0]).collect();
             let wanted = wanted.join(", ");
             invalid!(
-                "this ffmpeg cannot write {name}: it lacks the encoders {wanted}; install a full ffmpeg, or choose \
-                 GIF or PNG"
+                "the installed ffmpeg cannot write {name}, because it lacks the encoders {wanted}; install a full \
+                 version of ffmpeg, or choose GIF or PNG"
             )
         })
     }
@@ -140,7 +140,8 @@ impl fmt::Display for Progress {
     }
 }
 
-/// A film that is being written. Dropping it before [`Film::finish`] deletes the file, but keeps finished PNG files.
+/// A film that is being written. Dropping the value before [`Film::finish`] deletes the file, but keeps finished PNG
+/// files.
 pub struct Film {
     path: PathBuf,
     size: (u32, u32),
@@ -174,7 +175,7 @@ impl Film {
         if !RATES.contains(&rate) {
             let (least, most) = (RATES.start(), RATES.end());
             return Err(invalid!(
-                "cannot make a film with {rate} frames per second; choose {least} to {most}"
+                "the frame rate must be from {least} to {most} frames per second (it is {rate})"
             ));
         }
         let writer = match format {
@@ -208,7 +209,7 @@ impl Film {
     pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
         if picture.dimensions() != self.size {
             let ((w, h), (width, height)) = (picture.dimensions(), self.size);
-            return Err(invalid!("a picture of {w} × {h} does not fit a film of {width} × {height}"));
+            return Err(invalid!("the picture has {w} × {h} pixels, but the film has {width} × {height}"));
         }
         match &mut self.writer {
             Writer::Frames(pattern, count) => {
@@ -233,8 +234,8 @@ impl Film {
         }
     }
 
-    /// Writes the rest of the film and moves the file to its final name. Returns that name, or the names of the first and
-    /// the last of several files.
+    /// Writes the rest of the film and moves the file to its final name. Returns that name, or the names of the first
+    /// and the last of several files.
     ///
     /// # Errors
     /// Returns an error if the rest of the film cannot be written. An existing film of the same name is kept.
@@ -288,7 +289,8 @@ fn ffmpeg_command() -> Command {
     // In a process group of its own, `ffmpeg` does not receive Ctrl+C.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // CREATE_NO_WINDOW gives `ffmpeg` a hidden console of its own: no console window opens, and Ctrl+C does not reach it.
+    // CREATE_NO_WINDOW gives `ffmpeg` a hidden console of its own: no console window opens, and Ctrl+C does not reach
+    // it.
     #[cfg(windows)]
     std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NO_WINDOW);
     command
@@ -328,7 +330,8 @@ fn gave_up(reason: &str, words: &mut File) -> Error {
     // If the message cannot be read, the error contains only the reason.
     let _ = words.seek(SeekFrom::Start(0)).and_then(|_| words.take(1 << 16).read_to_string(&mut said));
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    Error::Invalid(format!("ffmpeg failed ({reason}) {last}").trim_end().to_owned())
+    let report = if last.is_empty() { String::new() } else { format!("; it reported: {last}") };
+    invalid!("ffmpeg could not write the film ({reason}){report}")
 }
 
 /// Encodes a picture as PNG.

@@ -11,7 +11,7 @@ use crate::modes::{CarriedList, Carries};
 pub(super) const SIZES: &str = "sizes";
 /// Name of the list that holds the mass of each body, including bodies that are excluded because of non-finite values.
 pub(super) const MASSES: &str = "masses";
-/// Name of the list that holds the number of hits, deepest overlap and steps since the last hit of each body.
+/// Name of the list of collision records: for each body, number of hits, deepest overlap, and steps since the last hit.
 pub(super) const CONTACT: &str = "contact";
 /// Name of the list that holds the smallest and the largest size. A size is a radius divided by the `radius` parameter.
 pub(super) const RADII: &str = "radii";
@@ -21,7 +21,7 @@ pub(super) const SUBSTEPS: &str = "substeps";
 /// Value stored as the number of steps since the last hit if a body has never been hit.
 pub(super) const NEVER: f32 = 1e9;
 
-/// Largest allowed relative deviation of a body's size from its expected size. Allows for a few rounding errors.
+/// Largest allowed relative deviation of a body's stored size from its expected size. Allows for a few rounding errors.
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[

@@ -11,7 +11,8 @@ use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 const SCAN_GROUP: usize = 256;
 /// Number of bucket counts that one work-group of the prefix sum processes.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// Width of a cell divided by the largest diameter: above 1, so that rounding cannot separate touching bodies.
+/// Width of a cell divided by the diameter of the largest body: above 1, so that rounding cannot put touching bodies
+/// into cells that are not neighbours.
 const SLACK: f32 = 1.01;
 
 /// Approximate cost of a work-item of the collision kernels, as an equivalent number of pair tests.
@@ -38,7 +39,7 @@ impl Cells {
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
         let Setup { device, program, bodies, .. } = *setup;
         let buckets = bodies.next_power_of_two().max(SCAN_BLOCK);
-        // The additional block holds the end of the last bucket.
+        // One block more than the buckets need, to hold the end of the last bucket.
         let counts = buckets + SCAN_BLOCK;
         let names =
             ["clear", "count_cells", "scan_blocks", "scan_sums", "scan_add", "queue_up", "sort_bodies"];

@@ -7,7 +7,7 @@ use crate::base::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Assignment;
 
-/// Number of bodies that the kernel's inner loop tests without branching.
+/// Number of bodies that a kernel in `kernels/asteroids/vector.cl` tests at a time, without a branch in between.
 const ROWS: usize = 64;
 /// Maximum number of contacts in the list of one body. A body with more contacts is tested against all bodies.
 const LISTED: usize = 32;

@@ -138,8 +138,9 @@ impl Mode for Asteroids {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Memory per body: positions and velocities twice, and once more sorted or in columns; contacts; groups; the
-        // packed picture; the cell list or the list of touching pairs; the results of the first pass.
+        // Memory per body: two copies of positions and velocities, and a third copy, sorted or in columns; collision
+        // records; groups; the packed picture; the cell list or the list of touching pairs; the results of the first
+        // pass.
         7 * size_of::<[f32; 4]>()
             + size_of::<f32>()
             + PackedPoints::BYTES_PER_BODY

@@ -9,11 +9,11 @@ use crate::base::{Bodies, FINITE_LIMIT, GravitySample};
 
 type Vector = glam::DVec3;
 
-/// Largest overlap, in units of g·dt², that a resting contact may keep in order to carry a load.
+/// Largest overlap, in units of g·dt², that a resting contact keeps to carry the bodies that lie on top.
 const CARRIED: f64 = 50.0;
 /// Mass ratio from which the heavier body can take part in any number of impacts in one step.
 const HEAVIER: f64 = 16.0;
-/// Relative distance from a threshold below which f32 and f64 may decide a comparison differently.
+/// Relative difference from a threshold below which f32 and f64 may decide a comparison differently.
 const DOUBT: f64 = 1e-5;
 
 /// A time step of all asteroids, whose results are computed body by body on demand.
@@ -48,7 +48,8 @@ struct Contact {
     is_impact: bool,
     /// f: weight of a resting contact, from 0 to 1; 0 for impacts and for resting contacts without effect.
     weight: f64,
-    /// Relative distance to the nearest threshold of the contact law; if tiny, f32 may decide differently.
+    /// Relative distance to the nearest threshold of the contact law; if tiny, f32 may classify the contact
+    /// differently.
     margin: f64,
 }
 
@@ -185,8 +186,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         let sided = if is_impact { f64::INFINITY } else { bounce.abs() / speed };
         let thresholds = match self.params.contact_law {
             ContactLaw::Match => [impact, rest, sided],
-            // Only bodies that approach rub: at u = 0, the effect of friction jumps. `f64::min` ignores the NaN of
-            // bodies that move together.
+            // Friction acts only on bodies that approach each other, so its effect jumps at u = 0. `f64::min` ignores
+            // the NaN of bodies that move together.
             ContactLaw::Simple => [(u / relative.length()).abs(); 3],
         };
         let margin = thresholds.into_iter().fold(overlap / reach, f64::min);
@@ -258,8 +259,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// Returns the share of a contact's effect on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j), where C_i is `own` and C_j
-    /// is `other`.
+    /// Returns the share of a contact's effect that acts on body `i`: (1/m_i) / (C_i/m_i + C_j/m_j). `own` is C_i, the
+    /// number (or total weight) of body i's contacts of this kind, and `other` is C_j, that of its partner.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
             (_, f64::INFINITY) => 1.0 / own,
@@ -296,8 +297,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         (dv, dx)
     }
 
-    /// Returns the changes in velocity and position of body `i` under the contact law `simple`. Each contact with
-    /// approaching partners adds Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
+    /// Returns the changes in velocity and position of body `i` under the contact law `simple`. Each contact whose
+    /// partners approach each other adds Δv = −share·[(1+e)·u·n + μ·v_t]. Every contact pushes its partners apart.
     fn only_pass(&self, i: usize) -> (Vector, Vector) {
         let Asteroids { restitution, friction, push, .. } = self.params;
         let [restitution, friction, push] = [restitution, friction, push].map(f64::from);

@@ -49,7 +49,7 @@ impl SharedSimulation for AsteroidSimulation {
         if self.second.is_some() { 2 } else { 1 }
     }
 
-    /// Chooses the number of substeps for all devices, because devices may round differently.
+    /// Chooses the number of substeps. One device chooses for all devices, because their rounding may differ.
     fn decide(&mut self) -> Result<u32> {
         if self.burst.substep == 0 {
             self.begin_step()?;

@@ -29,7 +29,8 @@ pub(super) struct AsteroidSimulation {
     pub(super) schedule: Schedule<Measurement>,
     /// Kernel that measures the speeds of the bodies, from which the number of substeps is chosen.
     motion: Kernel,
-    /// Result of the kernel `motion`: the largest ratio of speed to radius, and whether a body may touch the planet.
+    /// Result of the kernel `motion`: the bits of the largest ratio of speed to radius, and 1 if a body may soon touch
+    /// the planet.
     motion_bits: Buffer<u32>,
     /// Host memory into which `motion_bits` is read.
     motion_memory: Memory<u32>,
@@ -177,7 +178,7 @@ impl AsteroidSimulation {
         /// Maximum number of work-items, enough to keep a device busy.
         const ITEMS: usize = 1 << 14;
         if self.radii[1] == 0.0 {
-            // Bodies without size cannot touch.
+            // If all bodies have the radius 0, none can touch another.
             return Ok(Measurement::Done([0.0, 0.0]));
         }
         self.motion_bits.clear()?;
@@ -210,8 +211,8 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns a reading that shows `reach`, the largest displacement of a body in a substep, in radii. The reading has
-    /// a warning if `reach` is too large.
+    /// Returns a reading that shows `reach`, the largest displacement of a body in a substep, in units of the body's
+    /// radius. The reading has a warning if `reach` is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice, remedy) = match self.params.substeps {
@@ -220,7 +221,7 @@ impl AsteroidSimulation {
                 "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
                 Remedy::SHORTER_STEP,
             ),
-            // Motion is measured every few steps. Between measurements, a collision can make a body too fast.
+            // Speeds are measured every few steps. Between measurements, a collision can make a body too fast.
             Substeps::Auto => (
                 reach > 2.0 * LONGEST_MOVE,
                 "Collisions made bodies too fast for the number of substeps in some steps, so bodies may have passed through others: reduce Time step, or set Substeps to a larger number.",
@@ -242,8 +243,9 @@ impl AsteroidSimulation {
     }
 }
 
-/// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, in the layout of `kernels/asteroids/contact.cl`.
-/// ρ is the radius divided by the `radius` parameter, or NaN for bodies with non-finite values.
+/// Converts the bodies to the layout of `kernels/asteroids/contact.cl`. Returns a row `(x, y, z, ρ)` and a row `(vx,
+/// vy, vz, m)` per body, and the [extent] of ρ. ρ is the radius divided by the `radius` parameter, or NaN for bodies
+/// with non-finite values.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
     let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {
@@ -310,7 +312,8 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// Returns the lists of sizes, masses, contacts and substeps. They include bodies with non-finite values.
+    /// Returns the lists to store in a snapshot: sizes, masses, contacts, and the substep schedule. The lists include
+    /// bodies with non-finite values.
     fn extra(&mut self) -> Result<Extra> {
         let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
@@ -375,7 +378,8 @@ impl Simulation for AsteroidSimulation {
         self.was_attracted = true;
         // Clears the schedule, so that the next step begins with a measurement of the bodies' speeds.
         self.schedule = Schedule::default();
-        // The planet is fixed and takes the recoil. Without its gravity, nothing would keep the bodies in the picture.
+        // The fixed planet takes the recoil of the bodies. If the planet does not attract them, their total momentum
+        // must not change, or they would all drift out of the picture.
         let keeps_momentum = self.params.g * self.params.planet_mass == 0.0;
         let bodies = Attracted { x: &self.x[0], v: &self.v[0], mass_in: "v", keeps_momentum };
         self.attract.queue(&mut self.lane, (attractor, time), &bodies)
@@ -397,9 +401,10 @@ impl Simulation for AsteroidSimulation {
         let judge = move |i: usize| {
             let (x_before, v_before, _) = step.body(i);
             let (x_after, v_after, _) = body(&after, i);
-            // Skips contacts that single precision may classify differently.
+            // Skips bodies with contacts that single precision may classify differently.
             let (x_right, v_right) = step.moved(i).filter(|_| !step.is_in_doubt(i))?;
-            // Adds the planet's pull to both sides as a separate component, because contacts may cancel the pull.
+            // Adds the planet's pull as a fourth component to the computed and to the exact result, because contacts
+            // may cancel the pull in the other three.
             let pull = step.pull(i).length() * dt;
             let effect = |x: DVec3, v: DVec3| Effect {
                 velocity: (v - v_before).extend(pull).to_array(),
@@ -429,7 +434,7 @@ impl Simulation for AsteroidSimulation {
         let sums = self.reduction.run(&args)?;
         let [deepest, fastest] = sums.maxima;
         let reach = match self.radii[1] {
-            // Bodies without size cannot be hit.
+            // If all bodies have the radius 0, none can be hit.
             0.0 => 0.0,
             _ => fastest * f64::from(self.substep().dt) / f64::from(radius),
         };

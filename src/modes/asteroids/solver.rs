@@ -18,7 +18,8 @@ pub(super) trait Solver {
         recipe.items(assignment.own.start)..recipe.items(assignment.own.end)
     }
 
-    /// Queues the next work-items of `range` without waiting. Returns the first work-item that is not queued yet.
+    /// Queues the next work-items of `range` without waiting for the device. Returns the first work-item that is not
+    /// queued yet.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
     /// Returns the name of the kernel that runs the second pass of a step.
@@ -57,7 +58,8 @@ impl<'a> ContactPass<'a> {
         Arg::Uint(self.bodies as u32)
     }
 
-    /// Returns the arguments that all contact kernels take first. `from` holds the input positions and velocities.
+    /// Returns the leading arguments, which are the same for all contact kernels. `from` holds the input positions and
+    /// velocities.
     pub(super) fn args(&self, from: [Arg<'a>; 2]) -> Vec<Arg<'a>> {
         let shared = self.second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
         let shared = shared.as_ref().map_or(&[][..], |shared| shared);
@@ -131,8 +133,8 @@ impl Advance {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next part of a pass and returns the end of that part. `cost` is the cost of a work-item, in pairs to
-    /// test.
+    /// Queues the kernel for the next part of the work-items in `range`. Returns the end of that part. `cost` is the
+    /// cost of a work-item, as a number of pair tests.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,

@@ -27,7 +27,7 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// Returns the simulated time for which a measurement of the bodies' speeds must remain valid.
+    /// Returns the length of simulated time for which a measurement of the bodies' speeds must remain valid.
     pub(super) fn ahead(params: &Asteroids) -> f64 {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }

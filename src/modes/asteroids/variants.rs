@@ -14,7 +14,8 @@ const OPERATIONS: f64 = 12.0;
 /// Size of a body's position and radius in device memory, in bytes.
 const BODY: f64 = size_of::<[f32; 4]>() as f64;
 
-/// Counts of a test of each pair from both sides, without the rare contacts.
+/// Returns the operations and bytes per pair of a variant that tests each pair twice, once from each body. Work for
+/// contacts is not counted, because contacts are rare.
 fn tests(bytes: f64) -> Option<Counts> {
     Some(Counts { operations: OPERATIONS, bytes })
 }
@@ -35,7 +36,8 @@ variants! {
     VECTOR = "vector", &Builder(Columns::build),
         work_group: |_| 16,
         bodies_per_group: |recipe| 4 * recipe.work_group,
-        // Four multiply-adds and a minimum; five numbers are loaded for four pairs. Each pair is tested once for both bodies.
+        // A test takes four multiply-adds and a minimum; four tests load five numbers. Each pair is tested once for
+        // both bodies, so the counts are halved.
         counts: |_| Some(Counts { operations: 9.0 / 2.0, bytes: 1.25 * BODY / 8.0 }),
         sides: 2.0;
     /// Sorts bodies into cells and tests only neighbours.

@@ -1,4 +1,4 @@
-//! What a device contributes to a simulation on several devices.
+//! Part of each step that a device computes, and purposes for which the devices' data is gathered.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ pub struct Assignment {
     pub work: Range<usize>,
     /// Indices of the bodies or grid rows that the device updates. Only this device has their current data.
     pub own: Range<usize>,
-    /// Position of the device among the `of` participating devices, starting at 0.
+    /// Position of the device in the list of the `of` participating devices, starting at 0.
     pub nth: usize,
     /// Number of participating devices.
     pub of: usize,
 }
 
-/// Purpose for which data is gathered from the devices. Each purpose also requires the data of those listed before it.
+/// Purpose for which data is gathered from the devices. Data gathered for one purpose suffices for all earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Need {
-    /// To draw the bodies or the flow.
+    /// Drawing the bodies or the flow.
     Picture,
-    /// To draw, and to sum quantities such as the energy.
+    /// Summing quantities such as the energy over all bodies or cells.
     Sums,
-    /// To save or continue the simulation.
+    /// Saving or continuing the simulation.
     State,
-    /// To compare the last step with the exact result, which requires the state before the step as well.
+    /// Comparing the last step with the exact result, which also requires the state before the step.
     LastStep,
 }

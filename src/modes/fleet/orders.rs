@@ -1,4 +1,4 @@
-//! Orders that rank 0 sends to the other ranks of an MPI run, and their form as bytes: JSON, then lists of numbers.
+//! Orders that rank 0 sends to the other ranks of an MPI run, and their encoding as bytes: JSON, then lists of numbers.
 
 use std::ops::Range;
 
@@ -10,57 +10,57 @@ use crate::base::{Attractor, Bodies, Flow, Result, State, Stroke, Walls, invalid
 use crate::compute::{KernelEdits, Ranks};
 use crate::modes::Recipe;
 
-/// What the other ranks must do next with a simulation. Rank 0 does the same in its own process.
+/// Order from rank 0 of an MPI run to the other ranks. Rank 0 carries out the same operation in its own process.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Build the simulation. The lists hold the state.
+    /// Build a simulation. The lists of the [`Parcel`] hold its initial state.
     Build(Box<Blueprint>),
-    /// Forget the simulation.
+    /// Delete the simulation and free its memory.
     Drop,
-    /// Apply the parameters, given as bits.
+    /// Apply new values of the mode's parameters, given as 32-bit patterns (see [`bits`]).
     Set(Vec<u32>),
-    /// Restore the lists with these names, from [`Simulation::extra`](crate::modes::Simulation::extra).
+    /// Restore the lists with these names, which [`Simulation::extra`](crate::modes::Simulation::extra) has returned.
     Resume(Vec<String>),
-    /// Paint a stroke of obstacles.
+    /// Paint or erase obstacles along a brush stroke.
     Paint(Stroke),
-    /// Attract the bodies for a simulated time.
+    /// Attract or repel the bodies for the given simulated time.
     Attract(Attractor, f32),
-    /// Divide the work anew among the devices with these indices. If the flag is set, also exchange what they lack.
+    /// Divide the work among the devices with these indices. If the flag is set, also send them the data they lack.
     Assign(Vec<usize>, Vec<Assignment>, bool),
-    /// Take over the host state of the first device, given as JSON.
+    /// Replace the simulation state that is kept on the host with that of the first device, given as JSON.
     Adopt(String),
-    /// Begin a burst of so many steps.
+    /// Begin a burst of this many steps.
     Start(u32),
-    /// Queue a stage of a pass. In the first stage, follow this decision of the first device.
+    /// Queue a stage of a pass. The first stage comes with the first device's decision, such as the number of substeps.
     Stage(Option<u32>),
-    /// Exchange data after a stage of a pass.
+    /// Exchange data after the stage with this index.
     Exchange(usize),
-    /// Finish all work and answer with measurements; `true` asks for the values recorded in each step.
+    /// Finish all work and reply with measurements. If the flag is set, include the values recorded in each step.
     Measure(bool),
-    /// Send the data that rank 0 needs.
+    /// Send rank 0 the data that it needs for this purpose.
     Gather(Need),
     /// Leave the MPI run.
     Quit,
 }
 
-/// All that a rank needs to build a simulation.
+/// Description of a simulation, from which another rank can build the same simulation.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Blueprint {
     /// Name of the mode.
     pub mode: String,
-    /// Values of the parameters, as bits.
+    /// Values of the parameters, as 32-bit patterns.
     pub params: Vec<u32>,
     /// Name of the variant, work-group size and values of the knobs, which are the same on all devices.
     pub recipe: (String, usize, std::collections::BTreeMap<String, u32>),
-    /// Rank of each device.
+    /// Rank that each device belongs to.
     pub owners: Vec<usize>,
-    /// Kernel sources that replace built-in ones.
+    /// Kernel sources that the user has edited, which replace the built-in sources.
     pub edits: KernelEdits,
-    /// Grid of a flow, or `None` for bodies.
+    /// Grid of a flow, or `None` for a simulation of bodies.
     pub grid: Option<Grid>,
 }
 
-/// The numbers that describe a flow besides its lists.
+/// Numbers that describe a flow, in addition to its lists: grid size, length scale, rest density and step number.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Grid {
     nx: usize,
@@ -70,22 +70,22 @@ pub struct Grid {
     step: u32,
 }
 
-/// An order as it travels: the number of its simulation, the order, and lists of bytes.
+/// A message from rank 0 to other ranks: the number of a simulation, an order, and lists of bytes.
 #[derive(Debug)]
 pub struct Parcel {
-    /// Number of the simulation.
+    /// Number that identifies the simulation.
     pub id: u64,
-    /// The order.
+    /// The order to carry out.
     pub order: Order,
-    /// Lists that belong to the order.
+    /// Data that the order needs, such as the initial state of a simulation.
     pub lists: Vec<Vec<u8>>,
 }
 
 impl Parcel {
-    /// Returns the parcel as bytes.
+    /// Encodes the parcel as bytes, to be sent to other ranks.
     ///
     /// # Errors
-    /// Returns an error if the order cannot be written.
+    /// Returns an error if the order cannot be converted to JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let head = serde_json::to_vec(&(self.id, &self.order)).map_err(|error| invalid!("{error}"))?;
         let mut bytes = Vec::new();
@@ -96,12 +96,12 @@ impl Parcel {
         Ok(bytes)
     }
 
-    /// Reads a parcel.
+    /// Decodes a parcel from the bytes that [`Parcel::to_bytes`] returned.
     ///
     /// # Errors
     /// Returns an error if the bytes are not a parcel.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self> {
-        let damaged = || invalid!("an order from rank 0 is damaged");
+        let damaged = || invalid!("a command from rank 0 is damaged");
         let mut parts = Vec::new();
         while let Some((len, rest)) = bytes.split_first_chunk::<8>() {
             let (part, rest) =
@@ -115,33 +115,33 @@ impl Parcel {
     }
 }
 
-/// The other ranks of a simulation.
+/// Connection between the ranks of an MPI run that compute a simulation together.
 #[derive(Debug)]
 pub struct Link {
-    /// The ranks.
+    /// All ranks of the MPI run.
     pub ranks: &'static Ranks,
-    /// Number of the simulation.
+    /// Number that identifies the simulation in orders.
     pub id: u64,
-    /// Rank of each device, in ascending order.
+    /// Rank that each device belongs to, in ascending order.
     pub owners: Vec<usize>,
-    /// The order [`Order::Build`] as bytes; empty on other ranks than 0.
+    /// The encoded order [`Order::Build`]; empty on ranks other than 0.
     pub message: Vec<u8>,
 }
 
 impl Link {
-    /// Returns whether this is rank 0, which decides.
+    /// Returns whether this process is rank 0, which sends the orders.
     pub(super) fn is_home(&self) -> bool {
         self.ranks.rank() == 0
     }
 
-    /// Returns the indices of the devices of this rank.
+    /// Returns the indices of the devices that belong to this rank.
     pub(super) fn own(&self) -> Range<usize> {
         let rank = self.ranks.rank();
         self.owners.partition_point(|owner| *owner < rank)
             ..self.owners.partition_point(|owner| *owner <= rank)
     }
 
-    /// Returns the ranks besides rank 0 that have devices of this simulation.
+    /// Returns the ranks that share this simulation, without rank 0.
     pub(super) fn others(&self) -> Range<usize> {
         1..self.owners.last().map_or(1, |last| last + 1)
     }
@@ -155,7 +155,7 @@ impl Link {
     }
 }
 
-/// Returns the lists that hold a state, and the description of its grid if it is a flow.
+/// Converts a state to lists of bytes. For a flow, also returns the numbers that describe the grid.
 pub fn pack(state: &State) -> (Vec<Vec<u8>>, Option<Grid>) {
     match state {
         State::Bodies(bodies) => {
@@ -172,10 +172,10 @@ pub fn pack(state: &State) -> (Vec<Vec<u8>>, Option<Grid>) {
     }
 }
 
-/// Restores the state from what [`pack`] returned.
+/// Restores a state from the lists and the grid that [`pack`] returned.
 ///
 /// # Errors
-/// Returns an error if a list is missing.
+/// Returns an error if the number of lists is wrong.
 pub fn unpack(lists: &[Vec<u8>], grid: Option<Grid>) -> Result<State> {
     match (lists, grid) {
         ([positions, velocities], None) => {
@@ -189,12 +189,12 @@ pub fn unpack(lists: &[Vec<u8>], grid: Option<Grid>) -> Result<State> {
                 (bytemuck::pod_collect_to_vec(cells), bytemuck::pod_collect_to_vec(tracers));
             Ok(Flow { walls: Walls { nx, ny, solid, length }, rest, cells, tracers, step }.into())
         }
-        _ => Err(invalid!("an order from rank 0 is damaged")),
+        _ => Err(invalid!("a command from rank 0 is damaged")),
     }
 }
 
-/// Copies parameters to or from bits. Unlike text, bits may lie outside of the ranges of the sliders, as a reversed time
-/// step does.
+/// Visitor that copies parameter values to or from 32-bit patterns. Unlike values in text form, they may lie outside of
+/// the ranges of the sliders, as a reversed time step does.
 struct Bits {
     values: Vec<u32>,
     next: usize,
@@ -231,19 +231,19 @@ impl Visitor for Bits {
     }
 }
 
-/// Returns the parameters of a mode as bits. Does not change the parameters.
+/// Returns the parameter values of a mode as 32-bit patterns. Does not change the parameters.
 pub fn bits(params: &mut dyn Params) -> Vec<u32> {
     let mut bits = Bits { values: Vec::new(), next: 0, writes: false };
     params.visit(&mut bits);
     bits.values
 }
 
-/// Sets the parameters of a mode to bits that [`bits`] returned.
+/// Sets the parameters of a mode to the 32-bit patterns that [`bits`] returned.
 pub fn set_bits(params: &mut dyn Params, values: Vec<u32>) {
     params.visit(&mut Bits { values, next: 0, writes: true });
 }
 
-/// Returns the recipe in the form that a [`Blueprint`] has.
+/// Returns the name of a recipe's variant, the work-group size and the knob values, for [`Blueprint::recipe`].
 pub fn words(recipe: &Recipe) -> (String, usize, std::collections::BTreeMap<String, u32>) {
     let knobs = recipe.values().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     (recipe.variant.name.to_owned(), recipe.work_group, knobs)

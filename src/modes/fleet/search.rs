@@ -6,15 +6,15 @@ use super::shares::Speeds;
 
 /// Name of the environment variable that controls the search for the best devices. `always` selects all devices.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts of steps measured for each number of devices. Only the fastest burst counts, because the shares of
-/// the work still change during the first.
+/// Number of bursts of steps measured for each number of devices. Only the fastest burst counts, because the devices'
+/// shares of the work still change during the first burst.
 const TRIES: u32 = 3;
-/// Number of bursts of steps that a search first runs on all devices, to measure the speed of each. The time of the first
-/// does not count.
+/// Number of bursts of steps that a search first runs on all devices, to measure the speed of each device. The time of
+/// the first burst does not count.
 const WARM: u32 = TRIES + 1;
 /// Multiple of the shortest measured step time. Numbers of devices with a longer predicted step time are not tried.
 const HOPELESS: f64 = 1.25;
-/// More devices are used only if the step time falls below this fraction of the step time with fewer devices.
+/// Fraction of the step time with fewer devices. More devices are used only if their step time is below this fraction.
 const GAIN: f64 = 0.98;
 
 /// State of the search for the set of devices that computes a step in the shortest time.
@@ -44,7 +44,7 @@ impl Search {
         }
     }
 
-    /// Returns whether the user has turned the search off, so that all devices are used.
+    /// Returns whether the user has turned the search off with [`SHARE_VARIABLE`], so that all devices are used.
     pub(super) fn is_off() -> bool {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
@@ -60,8 +60,8 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that the devices in use took `seconds` for all work. Returns the devices to use next, or `None` to keep
-    /// the current ones.
+    /// Records that the devices in use took `seconds` for a pass over all work. Returns the devices to use next, or
+    /// `None` to keep the current devices.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, plan: &Plan) -> Option<Vec<usize>> {
         let all = self.participants.len();
         match &mut self.phase {
@@ -95,7 +95,7 @@ impl Search {
         }
     }
 
-    /// Records the time of a pass over all work with `count` devices.
+    /// Records that `count` devices took `seconds` for a pass over all work.
     fn see(&mut self, count: usize, seconds: f64) {
         match self.seen.iter_mut().find(|(seen, _)| *seen == count) {
             Some((_, best)) => *best = best.min(seconds),
@@ -132,8 +132,8 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Runs a search among `devices` devices with known speeds. `seconds` returns the time of a pass on given devices.
-    /// Returns the number of devices that the search chooses.
+    /// Runs a search among `devices` devices with the speeds `known`. `seconds` returns the time of a pass on the
+    /// devices with the given indices. Returns the number of devices that the search chooses.
     fn chosen(
         known: &Speeds,
         devices: usize,
@@ -187,13 +187,13 @@ mod tests {
 
     #[test]
     fn one_device_is_tried_if_work_is_not_proportional_to_shares() {
-        // All work takes one device 2 s for the tree and 1 s for the walk. Each of two devices takes 2.5 s.
+        // One device takes 2 s to build a tree and 1 s to walk it. Two devices take 2.5 s each, with half of the walk.
         let known = Speeds::guess(vec![0.5 * UNITS as f64 / 2.5; 2]);
         let chosen = |has_fixed_work, exchange: f64| {
             chosen(&known, 2, has_fixed_work, |of| if of.len() > 1 { 2.5 + exchange } else { 3.0 })
         };
         assert_eq!((chosen(true, 0.6), chosen(true, 0.4)), (1, 2));
-        // By the speeds, one device would take 5 s.
+        // The measured speeds wrongly predict that one device would take 5 s.
         assert_eq!(chosen(false, 0.6), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! Trait of simulations that can run on several devices.
+//! Trait of simulations that can run on several devices, and descriptions of how devices divide work and exchange data.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ impl Cursor {
 pub(crate) struct Plan {
     /// Number of units of work in a step.
     pub units: usize,
-    /// Number of bodies or grid rows.
+    /// Number of bodies or grid rows in the simulation.
     pub count: usize,
     /// Number of bodies or grid rows in a unit of work; `None` if the units do not correspond to bodies or rows.
     pub grain: Option<usize>,
@@ -38,8 +38,8 @@ pub(crate) struct Plan {
     pub edge: usize,
     /// Granularity at which bursts are split: every part except the last has a multiple of this number of steps.
     pub cut: u32,
-    /// Whether each device also does work that does not depend on its share, such as building a whole tree. The measured
-    /// speeds then do not predict how fast fewer devices would be.
+    /// Whether each device also does work that does not depend on its share, such as building a whole tree. If so, the
+    /// measured speeds do not predict how fast fewer devices would be.
     pub has_fixed_work: bool,
 }
 
@@ -51,16 +51,17 @@ pub(crate) enum Traffic<'a> {
     Work(Rows<'a>),
     /// Each device receives the edge rows of its two neighbours in the grid, which wraps around from last to first.
     Edges(Rows<'a>),
-    /// The first device receives the bodies or grid rows of all other devices.
+    /// The first device receives the bodies or grid rows that the other devices own.
     ToFirst(Rows<'a>),
     /// The devices exchange no data.
     Nothing,
-    /// Each device receives the others' partial sums for its own bodies. They lie `stride` bodies apart in `into`.
+    /// Each device receives the other devices' partial sums for its own bodies, `stride` bodies apart in `into`.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
-/// A complete simulation on one device that can also compute just part of each step. A pass over all bodies or grid
-/// rows consists of stages, and devices exchange data after each stage. A device that runs alone computes all parts.
+/// A complete simulation on one device that can also compute only a part of each step. A pass over all bodies or grid
+/// rows consists of stages, and devices exchange data after each stage. A device that runs alone computes the whole
+/// step.
 pub(crate) trait SharedSimulation: Simulation {
     /// Simulation state that is kept on the host rather than in device buffers.
     type HostState: serde::Serialize + serde::de::DeserializeOwned;
@@ -68,7 +69,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the simulation state that is not stored in buffers. May wait for the device.
     fn host_state(&mut self) -> Result<Self::HostState>;
 
-    /// Sets the host state to that of another simulation, whose buffers have already been copied.
+    /// Replaces the state kept on the host with that of another simulation, whose buffers have already been copied.
     fn adopt(&mut self, host_state: Self::HostState);
 
     /// Returns the progress of the current stage, or the default value before the first pass of a burst.
@@ -83,32 +84,32 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
-    /// Decides for all participating devices before a pass, for example on the number of substeps. Only the first
-    /// device decides.
+    /// Makes a decision for all participating devices before a pass, for example on the number of substeps. Called only
+    /// for the first device.
     fn decide(&mut self) -> Result<u32> {
         Ok(0)
     }
 
-    /// Follows the decision of the first device.
+    /// Applies the decision that [`SharedSimulation::decide`] returned for the first device.
     fn follow(&mut self, _decision: u32) {}
 
     /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Returns the work-items of a stage that compute rows which no neighbour needs, or `None` if [`Traffic::Edges`] do
-    /// not follow the stage, or if the neighbours need all rows.
+    /// Returns the work-items of a stage whose rows no neighbour needs, so that these can run during the exchange of
+    /// edge rows. Returns `None` if no exchange of edge rows follows, or if the neighbours need all rows.
     fn inner(&self, _stage: usize, _assignment: &Assignment) -> Option<Range<usize>> {
         None
     }
 
-    /// Queues work-items from the start of `range` without waiting. Returns the first that is not queued yet.
+    /// Queues work-items from the start of `range` without waiting. Returns the first work-item that is not queued yet.
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
     /// Completes a pass over all bodies or grid cells, for example by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins this device's part of the current stage, as given by `assignment`. With `edges_first`, also queues the
-    /// work-items that do not belong to [`SharedSimulation::inner`].
+    /// Begins this device's part of the current stage, as given by `assignment`. If `edges_first` is set, also queues
+    /// the work-items of the edge rows, which the neighbours need (see [`SharedSimulation::inner`]).
     fn begin_stage(&mut self, assignment: &Assignment, edges_first: bool) -> Result<()> {
         let stage = self.cursor().stage;
         if stage == 0 {
@@ -176,7 +177,8 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the buffers that are fully up to date on every participating device.
     fn shared(&self) -> Vec<Rows<'_>>;
 
-    /// Returns the buffer that only the first device keeps up to date, with its row count, or `None` if there is none.
+    /// Returns the buffer that only the first device keeps up to date, and its row count. Returns `None` if the
+    /// simulation has no such buffer.
     fn apart(&self) -> Option<(Rows<'_>, usize)> {
         None
     }
@@ -191,7 +193,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(Vec::new())
     }
 
-    /// Combines the values that the devices recorded for each step of a burst, on the first device. There are none if a
-    /// device computed the whole requested burst alone. `goes_on` is true if the burst continues the previous one.
+    /// Combines, on the first device, the values that the devices recorded for each step of a burst. `records` is empty
+    /// if a device computed the whole requested burst alone. `goes_on` is true if the burst continues another burst.
     fn sum_up(&mut self, _records: &[Vec<f32>], _goes_on: bool) {}
 }

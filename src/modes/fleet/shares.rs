@@ -15,12 +15,12 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Creates speeds from estimates, until measurements replace them. Only the ratios of the estimates matter.
+    /// Creates speeds from estimates, which measurements later replace. Only the ratios of the estimates matter.
     pub(super) fn guess(rates: Vec<f64>) -> Self {
         Self { measured: vec![false; rates.len()], rates, has_fixed_first: false }
     }
 
-    /// Returns the speeds, with the first device first in every [`Speeds::order`] if `has_fixed_first` is true.
+    /// Returns the speeds with a new setting: whether the first device comes first in every [`Speeds::order`].
     pub(super) fn with_fixed_first(self, has_fixed_first: bool) -> Self {
         Self { has_fixed_first, ..self }
     }
@@ -42,7 +42,7 @@ impl Speeds {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// Returns the indices `devices`, sorted from the fastest to the slowest device, except a fixed first device.
+    /// Returns the indices `devices`, sorted from the fastest to the slowest device. A fixed first device comes first.
     pub(super) fn order(&self, devices: &[usize]) -> Vec<usize> {
         let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
@@ -52,8 +52,8 @@ impl Speeds {
         order
     }
 
-    /// Returns the numbers of devices to try: powers of two, the number of all devices, and numbers after which the
-    /// next device in `order` is much slower.
+    /// Returns the numbers of devices to try: powers of two, the number of all devices, and each number after which the
+    /// next device in `order` is less than half as fast.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]

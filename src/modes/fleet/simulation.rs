@@ -1,4 +1,4 @@
-//! A simulation on several devices: divides the work, exchanges data and adapts the devices' shares.
+//! A simulation on several devices, which divides the work, exchanges data and adapts the devices' shares of the work.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,10 +21,10 @@ const BURST_SECONDS: f64 = 0.25;
 /// Time in seconds after which `advance` returns, so that the caller can respond to commands.
 const LOOK_SECONDS: f64 = 0.1;
 
-/// Combines simulations of one state, one per device, into a single simulation.
+/// Combines one simulation per device, which all start from the same state, into a single simulation.
 ///
 /// # Errors
-/// Returns an error if a device fails, or another rank of `link`.
+/// Returns an error if a device or another rank of `link` fails.
 pub(crate) fn together<P: SharedSimulation + 'static>(
     mut parts: Vec<P>,
     link: Option<Link>,
@@ -42,7 +42,7 @@ pub(crate) fn together<P: SharedSimulation + 'static>(
 pub(super) struct Fleet<P: SharedSimulation> {
     /// The simulations on the devices of this process.
     pub(super) parts: Vec<P>,
-    /// The other ranks of an MPI run. Rank 0 decides and sends orders; the others obey.
+    /// Connection to the other ranks of an MPI run, or `None`. Rank 0 sends orders, which the other ranks carry out.
     link: Option<Link>,
     /// Index of this process's first device among all devices.
     pub(super) first: usize,
@@ -62,7 +62,7 @@ pub(super) struct Fleet<P: SharedSimulation> {
     pub(super) assignments: Vec<Assignment>,
     /// Devices to use for the next burst of steps, or `None` to keep the current division of work.
     wanted: Option<Vec<usize>>,
-    /// Purpose for which the first device has gathered all data since the last step, or `None` if it has not done so.
+    /// Purpose for which the first device has gathered all data since the last step, or `None` if it has gathered none.
     pub(super) gathered: Option<Need>,
     /// Number of steps in the burst that the caller requested, of which `left` have not yet begun.
     requested: u32,
@@ -84,7 +84,7 @@ struct Burst {
     start: Instant,
 }
 
-/// Divides the work of a step among `participants`, without devices that would get no work.
+/// Divides the work of a step among `participants`. Leaves out devices that would get no work.
 fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
     participants.truncate(plan.units.max(1));
     let work = speeds.shares(&participants, plan.units.max(1));
@@ -104,7 +104,7 @@ fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<
 }
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Creates a fleet from simulations of one state, one per device.
+    /// Creates the combined simulation from one simulation per device, which all start from the same state.
     fn new(mut parts: Vec<P>, link: Option<Link>) -> Result<Self> {
         let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
         let plan = parts[0].plan();
@@ -173,7 +173,7 @@ impl<P: SharedSimulation> Fleet<P> {
         })
     }
 
-    /// Returns the place in `parts` of a device, or `None` if another rank has it.
+    /// Returns the index in `parts` of the simulation on a device, or `None` if the device belongs to another rank.
     pub(super) fn place(&self, device: usize) -> Option<usize> {
         device.checked_sub(self.first).filter(|place| *place < self.parts.len())
     }
@@ -187,7 +187,7 @@ impl<P: SharedSimulation> Fleet<P> {
     }
 
     /// Returns the simulation on the first participating device of this process, or on its first device if none
-    /// participates. In the process that decides, its results represent the simulation as a whole.
+    /// participates. On rank 0 and outside of MPI runs, this simulation holds the results of all devices.
     pub(super) fn lead(&mut self) -> &mut P {
         let place = self.lead_place();
         &mut self.parts[place]
@@ -203,7 +203,7 @@ impl<P: SharedSimulation> Fleet<P> {
         places.into_iter().try_for_each(|place| act(&mut self.parts[place]))
     }
 
-    /// Queues a whole stage on the devices of this process, as rank 0 ordered.
+    /// Carries out an [`Order::Stage`] of rank 0: queues a whole stage on the participating devices of this process.
     fn obey_stage(&mut self, decision: Option<u32>) -> Result<()> {
         if let Some(decision) = decision {
             self.each(|part| {
@@ -225,8 +225,8 @@ impl<P: SharedSimulation> Fleet<P> {
         }
     }
 
-    /// Begins the current stage on each participating device of this process. If the neighbours need only the edges of
-    /// the devices' rows, computes the edges first, and begins to exchange them.
+    /// Begins the current stage on each participating device of this process. If neighbours need only the edge rows of
+    /// each device, computes the edge rows first, and begins to exchange them.
     fn begin_stage(&mut self) -> Result<()> {
         let of = self.participants.clone().into_iter().zip(self.assignments.clone());
         let here: Vec<_> =
@@ -249,7 +249,8 @@ impl<P: SharedSimulation> Fleet<P> {
         self.each(P::end_stage)
     }
 
-    /// Waits until the participating devices of this process have finished, and returns what they measured.
+    /// Waits for the participating devices of this process, and returns their measurements. If `reads` is set, these
+    /// include the values recorded in each step.
     fn measured_here(&mut self, reads: bool) -> Result<Vec<Measured>> {
         self.each(|part| part.lane().finish())?;
         let mut all = Vec::new();
@@ -261,7 +262,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Returns what all participating devices measured in the burst, in the order of `participants`.
+    /// Returns the measurements of all participating devices in the burst, in the order of `participants`.
     fn measured(&mut self, reads: bool) -> Result<Vec<Measured>> {
         let is_alone = self.participants.len() == 1;
         if !is_alone {
@@ -280,11 +281,11 @@ impl<P: SharedSimulation> Fleet<P> {
         let all: Vec<Measured> = self.participants.iter().filter_map(of).collect();
         match all.len() == self.participants.len() {
             true => Ok(all),
-            false => Err(invalid!("a rank sent no measurements")),
+            false => Err(invalid!("a rank did not send its measurements")),
         }
     }
 
-    /// Divides the work among `participants` in proportion to their speeds, and sends them the data they lack.
+    /// Divides the work among `participants` in proportion to their speeds, and sends each device the data it lacks.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = arranged(&self.plan, &self.speeds, participants);
         let owned =
@@ -381,7 +382,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the devices' speeds in a burst of steps and decides whether to divide the work of the next differently.
+    /// Records the devices' speeds in a burst of steps, and decides whether to divide the work differently from now on.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
@@ -407,7 +408,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.seconds += all;
         self.step_seconds = all / steps;
         self.measure(&measured, steps, rounds);
-        // Compares speeds by rounds, because the number of rounds in a step may change between bursts.
+        // Divides the step time by the rounds, because the number of rounds in a step may change between bursts.
         let round = self.step_seconds / rounds;
         let possible = self.plan.units as f64 / self.speeds.together(&self.participants);
         self.sharing.efficiency = (possible / round).min(1.0);
@@ -422,7 +423,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Returns the work done per step in the last burst, from what each device did in its share.
+    /// Returns the mean work per step in the last burst: the mean over all devices, weighted by their shares.
     fn rounds_of_burst(&self, measured: &[Measured]) -> f64 {
         if let [only] = measured {
             return only.rounds;
@@ -433,7 +434,7 @@ impl<P: SharedSimulation> Fleet<P> {
         sum / self.plan.units as f64
     }
 
-    /// Records how long the only participating device took for the completed part of `steps` steps. Does not wait.
+    /// Records the time that a device working alone took for the completed part of `steps` steps. Does not wait.
     fn measure_alone(&mut self, steps: f64) {
         let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
         self.seconds += seconds;
@@ -506,7 +507,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     fn progress(&self) -> f32 {
         let under_way = self.burst.as_ref().map_or(0, |burst| burst.steps);
         let done = (self.requested - self.left - under_way) as f32;
-        // The first participant is in this process, because only the process that decides is asked.
+        // Only rank 0 is asked for the progress, and rank 0 has the first participating device.
         let place = self.place(self.participants[0]).unwrap_or(0);
         let progress = self.parts[place].progress();
         (done + under_way as f32 * progress) / self.requested.max(1) as f32
@@ -585,7 +586,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
     /// Changes the velocities of all bodies on each participating device. A device may hold outdated velocities of
     /// other devices' bodies; they are overwritten with received data before they are used. Every device has the current
-    /// positions and masses of all bodies, and so computes the same recoil as the others.
+    /// positions and masses of all bodies, and therefore computes the same recoil.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.tell(|| (Order::Attract(*attractor, time), Vec::new()))?;
@@ -637,7 +638,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
             }
             Order::Gather(need) => self.gather(need).map(drop),
             Order::Build(_) | Order::Set(_) | Order::Drop | Order::Quit => {
-                Err(invalid!("an order came at the wrong time"))
+                Err(invalid!("rank 0 sent a command at the wrong time"))
             }
         }
     }
@@ -645,17 +646,17 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
 
 impl<P: SharedSimulation> Drop for Fleet<P> {
     fn drop(&mut self) {
-        // After a failure of another rank, nobody needs the order.
+        // Ignores an error: it means that another rank failed, and then no rank needs the order.
         let _ = self.tell(|| (Order::Drop, Vec::new()));
     }
 }
 
-/// What a device measured in a burst of steps.
+/// Measurements of one device in a burst of steps.
 #[derive(Debug)]
 struct Measured {
     seconds: f64,
     rounds: f64,
-    /// Values recorded for each step, if they were asked for.
+    /// Values recorded for each step; empty if they were not requested.
     record: Vec<f32>,
 }
 

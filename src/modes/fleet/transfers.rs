@@ -10,7 +10,7 @@ use crate::base::Result;
 use crate::compute::{Exchange, Staging};
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends each device of `participants` the data that its new assignment needs and that it lacks.
+    /// Sends each device in `participants` the data that it lacks for its new assignment.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, first, count, .. } = self;
         let part = |device: usize| stand_in(parts, *first, device);
@@ -48,7 +48,8 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Sends the first participating device the data that `need` requires from the others. Returns its simulation.
+    /// Sends the first participating device the other devices' data that `need` requires. Returns the simulation on
+    /// that first device.
     pub(super) fn gather(&mut self, need: Need) -> Result<&mut P> {
         if self.gathered < Some(need) && self.participants.len() > 1 {
             self.tell(|| (Order::Gather(need), Vec::new()))?;
@@ -141,7 +142,7 @@ fn stand_in<P>(parts: &[P], first: usize, device: usize) -> &P {
     parts.get(device.wrapping_sub(first)).unwrap_or(&parts[0])
 }
 
-/// Returns the rows that a device needs in order to advance the rows `own`. In a grid, they include neighbouring rows.
+/// Returns the rows that a device needs to advance the rows `own`. In a grid, these include neighbouring rows.
 fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
     let beside = |row: usize| row % plan.count..row % plan.count + 1;
     let before = (0..plan.edge).map(|nth| beside(own.start + plan.count - 1 - nth));

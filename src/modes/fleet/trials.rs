@@ -1,5 +1,6 @@
 //! Trials of slow devices, such as a CPU beside GPUs. Each slow device computes a small part of a step twice while the
-//! other devices continue: first to build its kernels, then to be timed. If it is fast enough, it joins them.
+//! other devices continue: first to build its kernels, then to be timed. A device that is fast enough then shares the
+//! work.
 
 use super::assignment::Assignment;
 use super::shared::{Cursor, Plan, SharedSimulation, Traffic};
@@ -8,7 +9,7 @@ use crate::base::Result;
 
 /// Number of equal parts into which a trial divides a step. The device on trial computes one part.
 const SLIVER: usize = 32;
-/// Fraction of the highest estimated speed below which a device must pass a trial before it shares the work.
+/// Fraction of the highest estimated speed. A device with a lower estimated speed must pass a trial to share the work.
 const SLOWER: f64 = 0.2;
 /// Speed that a device must exceed in its trial, as a fraction of the combined speed of the participating devices.
 const WORTH: f64 = 0.03;

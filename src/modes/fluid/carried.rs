@@ -47,7 +47,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
                 pairs.into_iter().all(|(half, h)| (half - h).abs() <= 1e-6 * density)
             };
             let is_right = flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up();
-            ensure(is_right, || "its values are not those of the flow in the same snapshot".to_owned())
+            ensure(is_right, || "its values do not match the flow in the same snapshot".to_owned())
         },
     },
 ];

@@ -41,8 +41,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns combinations of drive and collision operator: all if `every` is set, otherwise only the main ones, in which
-/// each operator occurs once. The returned flag marks the main combinations. All combinations are without tracers,
+/// Returns combinations of drive and collision operator: all if `every` is set, otherwise only the main combinations,
+/// in which each operator occurs once. The returned flag marks the main combinations. No combination has tracers,
 /// because `check` does not compare tracers.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };

@@ -14,17 +14,17 @@ pub(super) const GRID: KernelSource = source!("fluid/grid.cl");
 pub(super) enum Layout {
     /// The nine populations of a cell are adjacent in memory.
     Cells,
-    /// Each of the nine populations has a separate plane, in which neighbouring cells are adjacent.
+    /// Each of the nine populations has a separate array (plane), in which neighbouring cells are adjacent.
     Planes,
-    /// Each of the nine populations has a separate plane of 16-bit numbers.
+    /// Each of the nine populations has a separate array (plane) of 16-bit numbers.
     Halves,
-    /// Each population has a separate plane whose rows have ghost columns, so that neighbours are always adjacent.
+    /// Each population has a separate array (plane) with ghost columns, so that all neighbours in a row are adjacent.
     Haloed,
 }
 
 impl Layout {
-    /// Returns the preprocessor macros for kernels that work on this layout. If `ends` is set, the flow ends at the left
-    /// and right edges of the grid.
+    /// Returns the preprocessor macros for kernels that work on this layout. If `ends` is set, the grid does not wrap
+    /// around at its left and right edges, because fluid enters at the left and leaves at the right.
     pub(super) fn defines(self, ends: bool) -> Vec<Define> {
         let (is_planar, has_halves) = (self != Self::Cells, self == Self::Halves);
         let mut defines = flags(&[("PLANES", is_planar), ("HALVES", has_halves), ("INLET", ends)]);
@@ -35,8 +35,8 @@ impl Layout {
     }
 }
 
-/// Number of ghost columns before each row, and minimum number after it. It is the maximum vector width, so that rows
-/// stay aligned.
+/// Number of ghost columns before each grid row, and minimum number after each row. Equals the maximum vector width, so
+/// that rows stay aligned.
 const GHOST: usize = 16;
 
 /// Factor by which the populations' deviations, as fractions of the rest density, are scaled before they are rounded to
@@ -53,7 +53,7 @@ pub(super) struct Grid {
     plane: usize,
     /// Density of the fluid at rest. Populations are stored as deviations from a fluid at rest with this density.
     pub rest: f32,
-    /// Whether the flow ends at the left and right edges of the grid rather than wrapping around.
+    /// Whether the flow ends at the left and right edges of the grid instead of wrapping around.
     ends: bool,
 }
 
@@ -133,7 +133,7 @@ impl Grid {
     fn read(&self, packed: &[u32], (speed, x, y): (usize, usize, usize)) -> f32 {
         let at = self.at(speed, x, y);
         if self.has_halves() {
-            // Rounding loses less than the 16-bit resolution, so packing the value again gives identical bits.
+            // Rounding errors are below the 16-bit resolution here, so packing the value again gives identical bits.
             bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS * self.rest
         } else {
             f32::from_bits(packed[at])

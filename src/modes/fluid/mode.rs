@@ -41,7 +41,7 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Fluid::default()),
 };
 
-/// Minimum memory traffic per cell and step, in bytes: nine numbers are read and nine are written.
+/// Minimum memory traffic per cell and step, in bytes: nine numbers are read and nine numbers are written.
 const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
 
 impl Mode for Fluid {
@@ -91,8 +91,8 @@ impl Mode for Fluid {
         Err("Viscosity destroys information, so steps cannot be undone.")
     }
 
-    /// Describes the colours of the field or, if it is drawn without colours, those of the tracers. Over a coloured field, tracers
-    /// are white.
+    /// Describes the colours of the drawn field. If only obstacles are drawn, describes the colours of the tracers
+    /// instead, because tracers are white over a coloured field.
     fn colour_scale(&self) -> Option<ColourScale> {
         let (name, unit) = match (self.field, self.colour) {
             (Field::Speed, _) | (Field::Walls, Colour::Speed) => ("Speed", ScaleUnit::Fixed("cells/step")),

@@ -1,4 +1,4 @@
-//! State, tracers, images, readings and brush of a fluid simulation, and its implementation of [`Simulation`].
+//! Tracers, images, readings and brush of a fluid simulation, and the implementation of [`Simulation`] for fluids.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,7 +77,8 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
-    /// Makes all cells within `radius` cells of `middles` solid or free. In freed cells, the fluid is at rest.
+    /// Makes all cells within `radius` cells of one of the `middles` solid or free. In freed cells, the fluid is at
+    /// rest.
     ///
     /// # Errors
     /// Returns an error if no free cell would remain or if the device fails.
@@ -134,7 +135,7 @@ impl FluidSimulation {
     fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
-        // The variant `split` keeps the populations that arrived in the second grid.
+        // The variant `split` keeps the populations that have arrived from neighbouring cells in the second grid.
         let has_arrived = self.kernels.len() > 1;
         let judge = move |i: usize| {
             if walls.solid[i] {

@@ -46,7 +46,7 @@ impl Fluid {
         }
     }
 
-    /// Returns the populations that arrive in cell `i`. `cells(j)` returns the populations of cell `j`.
+    /// Returns the populations that arrive in cell `i` from its neighbours. `cells` returns the populations of a cell.
     pub(super) fn arrived(
         &self,
         walls: &Walls,

@@ -1,6 +1,6 @@
-//! Divides a fluid among devices. Each device advances a band of rows, and receives its neighbours' edge rows after each
-//! launch. It computes its own edge rows first, so that they travel while it computes the others. The tracers
-//! stay on the first device, which gathers the whole flow field before it moves them.
+//! Divides a fluid among devices. Each device advances a band of rows, and receives its neighbours' edge rows after
+//! each launch. A device computes its own edge rows first, so that they are transferred while it computes its other
+//! rows. The tracers stay on the first device, which gathers the whole flow field before it moves the tracers.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::compute::{Arg, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
-    /// Gives all devices the same unit of work, large enough for launches of `steps` steps.
+    /// Sets the same unit of work (a number of grid rows) on all devices, large enough for launches of `steps` steps.
     pub(super) fn agree_on_units(parts: &mut [Self], steps: usize) {
         let rows = parts.iter().map(|part| cells_of_group(&part.recipe)[1]).fold(1, common_multiple);
         let summed_steps = parts.iter().map(Self::summed_steps).min();
@@ -32,8 +32,8 @@ impl FluidSimulation {
 
 /// Each kernel of a launch is a stage; moving the tracers takes two additional stages.
 impl SharedSimulation for FluidSimulation {
-    /// State kept on the host: the number of steps so far, and the bits of the mean speeds of the current burst, which are
-    /// not finite in a flow that blew up.
+    /// State kept on the host: the number of steps so far, and the mean speeds of the current burst. The speeds are
+    /// stored as bits, because JSON cannot represent the non-finite speeds of a flow that blew up.
     type HostState = (u32, Option<Vec<u32>>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {

@@ -11,7 +11,7 @@ use crate::modes::{Cursor, Mode, PackedPoints, Recipe, Reduction, source, source
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
 
-/// Number of steps between two updates of the tracers. A tracer travels at most a few cells in this time.
+/// Number of steps between two updates of the tracers' positions. A tracer travels at most a few cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
 /// Maximum number of steps between two runs of the kernel that adds up the work-groups' sums of speeds.
 const SUMMED_STEPS: usize = 1024;
@@ -20,7 +20,7 @@ const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the work-groups' sums of speeds.
 const SUM_GROUP: usize = 256;
 
-/// Simulation of a flow on one device: the flow and the kernels that advance it.
+/// Simulation of a flow on one device, with the buffers of the flow and the kernels that advance it.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
     pub(super) params: Fluid,
@@ -52,7 +52,7 @@ pub struct FluidSimulation {
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether `f[1]` holds the state before the last step, taken with the current parameters and walls.
+    /// Whether `f[1]` holds the state before the last step, and this step used the current parameters and walls.
     pub(super) stepped: bool,
     /// Number of steps so far; also seeds the random numbers for the tracers.
     pub(super) now: u32,
@@ -71,7 +71,7 @@ pub(super) struct Share {
     pub(super) summed_steps: Option<u32>,
     /// Number of steps in the kernel launch in progress.
     pub(super) steps: u32,
-    /// Whether to move the tracers once the kernel launch in progress has finished.
+    /// Whether the tracers must be moved after the kernel launch in progress.
     pub(super) moves_tracers: bool,
     /// Whether this device holds the current velocities and densities of all devices.
     pub(super) has_all_fields: bool,
@@ -202,7 +202,7 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Returns the number of work-items that advance the rows before `row`, the first row of a work-group.
+    /// Returns the number of work-items that advance the rows before `row`, where a work-group must begin.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group

@@ -37,15 +37,15 @@ pub(super) fn steps_of_launch(recipe: &Recipe) -> usize {
     (recipe.knob(STEPS.name) as usize).min(width.min(height).div_ceil(2)).max(1)
 }
 
-/// Returns a recipe whose knobs are possible: the work-group size limits the width, and the number of cells of a work-group
-/// limits the steps per launch.
+/// Returns the recipe with its knobs reduced to possible values: the work-group size limits the width of a work-group,
+/// and the number of cells of a work-group limits the steps per launch.
 pub(super) fn possible(recipe: &Recipe) -> Recipe {
     recipe
         .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
         .with_knob("steps", steps_of_launch(recipe) as u32)
 }
 
-/// Kernels that a variant runs for a step, and the memory layout of the cells that they use.
+/// Kernels that a variant runs for each step, and the memory layout of the grid cells.
 pub(super) struct Stages {
     /// Names of the kernels, in launch order.
     pub entries: &'static [&'static str],
@@ -57,18 +57,20 @@ const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// Number of floating-point operations of `settle` in `kernels/fluid/cell.cl` with one relaxation rate, and of the sum of
-/// the speeds.
+/// Number of floating-point operations per cell and step: the function `settle` in `kernels/fluid/cell.cl` with one
+/// relaxation rate, and the sum of the speeds.
 pub(super) const OPERATIONS: f64 = 80.0;
-/// Bytes of a cell's populations in device memory.
+/// Size of a cell's nine populations in device memory, in bytes.
 const CELL: f64 = (SPEEDS * size_of::<f32>()) as f64;
 
-/// Counts of a kernel that reads and writes every population once, in `cell` bytes, and reads the byte of the obstacles.
+/// Returns the operations and bytes per cell of a kernel that reads and writes the populations, `cell` bytes, once. The
+/// kernel also reads one byte that tells whether the cell is solid.
 fn once(cell: f64) -> Option<Counts> {
     Some(Counts { operations: OPERATIONS, bytes: 2.0 * cell + 1.0 })
 }
 
-/// Counts of several steps per launch. All work-items compute all steps; the outer cells are computed twice.
+/// Returns the operations and bytes per cell and step if a launch takes several steps. The outer cells of a work-group
+/// are computed twice, by neighbouring work-groups.
 fn temporal(recipe: &Recipe) -> Option<Counts> {
     let inner = cells_of_group(recipe).iter().product::<usize>() as f64;
     let repeated = recipe.work_group as f64 / inner;

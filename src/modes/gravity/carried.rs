@@ -63,7 +63,7 @@ pub(super) const LAST_SIZES: &str = "tree_accelerations";
 /// exists if `compensated` is on. Each low part has four numbers, as in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
-/// Updates the low parts (rounding errors) after an edit. A velocity that the user set has no low part.
+/// Updates the low parts (rounding errors) after an edit. A velocity that the user set gets a low part of 0.
 pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
         return Err(invalid!("the data {LOW_PARTS} does not contain the expected {} numbers", 8 * before));

@@ -1,4 +1,5 @@
-//! Gravity: every body attracts every other body, with the acceleration `a_i = G Σ_j m_j d_ij s(|d_ij|)`.
+//! Gravity: every body attracts every other body, with the acceleration `a_i = G Σ_j m_j d_ij s(|d_ij|)`. The vector
+//! d_ij points from body i to body j, and s(r) is 1/r³, softened at small distances r.
 
 mod all_pairs;
 mod carried;

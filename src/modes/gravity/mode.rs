@@ -149,7 +149,7 @@ impl Mode for Gravity {
     }
 
     fn unsettle(&self, extra: &mut Extra) {
-        // The low parts belong to the bodies, so they stay valid with other parameters and recipes.
+        // The low parts are the rounding errors of the bodies, so they stay valid with other parameters and recipes.
         extra.retain(|name, _| self.compensated && name == LOW_PARTS);
     }
 
@@ -184,7 +184,8 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Memory per body: positions twice, velocities, accelerations, low parts; picture; potential.
+        // Memory per body: position before and after a step, acceleration, velocity with low parts; packed picture;
+        // potential.
         (3 + planes(self)) * size_of::<[f32; 4]>() + PackedPoints::BYTES_PER_BODY + size_of::<f64>()
     }
 
@@ -221,7 +222,7 @@ mod tests {
         let usual = alarm(Gravity::default().opening, &TREE);
         assert_eq!(Some(usual), TREE.normal_error.map(|normal| 2.0 * normal));
         assert!(alarm(0.0005, &TREE) < 0.5 * usual && alarm(0.02, &TREE) > 2.0 * usual);
-        // Rounding remains with the smallest opening.
+        // With the smallest opening, only rounding errors remain.
         assert_eq!(alarm(1e-5, &TREE), TOLERANCE);
         for variant in [&NAIVE, &MUTUAL] {
             assert_eq!([0.0005, 0.02].map(|opening| alarm(opening, variant)), [variant.tolerance; 2]);

@@ -15,7 +15,7 @@ const SHARES: KernelSource = source!("gravity/shares.cl");
 /// Maximum number of block distances whose partial forces are stored at once. A block distance is the difference of two
 /// block indices, modulo the number of blocks.
 const DEPTH: usize = 64;
-/// Fraction of the device memory, as 1/`SHARE`, that partial forces may occupy; one block distance is always allowed.
+/// Partial forces may occupy 1/`SHARE` of the device memory, but there is always room for one block distance.
 const SHARE: u64 = 16;
 /// Minimum device memory that the solver needs per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
@@ -128,13 +128,13 @@ struct Tiles {
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
-    /// Unit of mass in the buffer `places`.
+    /// Unit of mass in the buffer `places`, which holds positions and masses.
     mass_unit: f32,
 }
 
 /// Returns the unit of mass for sums of forces: a power of two in which the heaviest body has a mass of 2¹⁵ to 2¹⁶. In
-/// the units of `kernels/gravity/mutual.cl`, its force then neither overflows at the smallest softening length nor
-/// vanishes at the largest distance.
+/// the units of `kernels/gravity/mutual.cl`, the force of the heaviest body then neither overflows at the smallest
+/// softening length nor vanishes at the largest distance.
 fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
     match heaviest > 0.0 && heaviest.is_finite() {
@@ -189,7 +189,7 @@ impl Tiles {
         [self.bodies, self.length, self.depth].map(|count| Arg::Uint(count as u32))
     }
 
-    /// Queues the kernel that copies the bodies into columns, one per coordinate.
+    /// Queues the kernel that copies the bodies into four columns: the three coordinates and the mass.
     fn prepare(&self, lane: &mut Lane, x: Arg) -> Result<()> {
         let [n, length, _] = self.sizes();
         let args = [n, length, Arg::Float(1.0 / self.mass_unit), x, (&self.places).into()];
@@ -209,7 +209,7 @@ impl Tiles {
             args: &[length, side, depth, Arg::Uint((end / team) as u32), eps2, places, slots],
             items: end,
             group: self.recipe.work_group,
-            // Each pair counts once for each of its bodies.
+            // The cost counts each pair twice, once for each of its bodies.
             cost: (self.length * self.length) as f64 / (self.count() * team) as f64,
         };
         Ok(lane.slice(pass, range.start)?.min(end))

@@ -27,8 +27,8 @@ parameters! {
         /// Largest relative error of the forces that `auto` accepts when it chooses a variant.
         accuracy: Accuracy = Accuracy::Thousandth, "Auto accuracy" effect(Rebuild) advanced(true),
         /// Accuracy of the `tree` variant: largest error from one distant cell, relative to the acceleration of the bodies
-        /// that the cell acts on. Smaller values are more accurate and slower. If `auto` chooses the tree, it takes a smaller
-        /// value where Auto accuracy needs one.
+        /// that the cell acts on. Smaller values are more accurate and slower. If `auto` chooses the tree, it lowers this
+        /// value where Auto accuracy requires it.
         opening: f32 = OPENING, "Opening" [1e-5..=0.1, Log],
         /// What the colour of a body shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),
@@ -96,7 +96,7 @@ choice! {
 }
 
 impl Accuracy {
-    /// Returns the largest `opening` whose errors in the built-in scenes are small enough; `None` for
+    /// Returns the largest `opening` with which the tree reaches this accuracy in the built-in scenes; `None` for
     /// [`Accuracy::Exact`].
     pub(super) fn max_opening(self) -> Option<f32> {
         match self {
@@ -108,8 +108,8 @@ impl Accuracy {
 }
 
 impl Gravity {
-    /// Returns the usual force error of a method with the current `opening`. The error is `at_default` with the default
-    /// `opening`, and is proportional to `opening` raised to `power`.
+    /// Returns the usual relative force error of a method of the tree with the current `opening`. The error is
+    /// `at_default` with the default `opening`, and is proportional to `opening` raised to `power`.
     pub(super) fn usual_error(&self, (at_default, power): (f64, f64)) -> f64 {
         at_default * f64::from(self.opening / OPENING).powf(power)
     }
@@ -130,7 +130,7 @@ choice! {
         Height = "height",
         /// Number of bodies and cells that act on each body. It differs between bodies only with the `tree` variant.
         Cost = "cost",
-        // The kernel `pack` cannot know the errors: see `BodyErrors`.
+        // The kernel `pack` does not know the errors. The host measures them and sets the colours (`BodyErrors`).
         /// Relative error of the force on each body, |δa|/|a|, compared with a sum over all bodies in double precision, on a
         /// logarithmic scale. The live check measures some bodies at a time, in turn; bodies not yet measured are grey.
         Error = "error",

@@ -33,10 +33,11 @@ pub(super) struct GravitySimulation {
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities, followed by the rounding errors of positions and velocities if the `compensated` parameter is on.
     pub(super) v: Buffer<[f32; 4]>,
-    /// Acceleration of each body, and the body's largest energy error in any step (`missed` in
+    /// Acceleration of each body and, as the fourth number, the body's largest energy error in any step (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus |potential energy| in the first measurement with the current parameters; `None` before it.
+    /// Kinetic energy plus |potential energy| in the first measurement with the current parameters; `None` before that
+    /// measurement.
     energy_scale: Option<f64>,
     packed: PackedPoints,
     /// Gravitational potential at each body, as a double or as the sum of two floats.
@@ -54,8 +55,8 @@ pub(super) struct Known {
     pub a_is_current: bool,
     /// Whether accelerations have been computed since the simulation was built.
     pub a_is_there: bool,
-    /// Whether the last step used the current parameters. If so, `a` and the positions `x[1]` belong together, because
-    /// the last pass of a burst evaluates the forces at the positions before the pass.
+    /// Whether the last step used the current parameters. If so, the buffer `a` holds the accelerations at the
+    /// positions `x[1]`, because the last pass of a burst evaluates the forces at the positions before the pass.
     pub stepped: bool,
 }
 
@@ -159,7 +160,8 @@ impl Simulation for GravitySimulation {
             self.burst.passes = u64::from(steps) * u64::from(integrator.evaluations())
                 + u64::from(is_symmetric)
                 + u64::from(self.burst.evaluates);
-            // The last step of `euler` and `taylor` leaves the acceleration at its starting positions.
+            // After the last step with `euler` or `taylor`, `a` holds the accelerations at the positions before the
+            // step.
             self.known = Known { a_is_current: is_symmetric, a_is_there: true, stepped: true };
         }
     }
@@ -234,12 +236,13 @@ impl Simulation for GravitySimulation {
             let pass = TreePass { eps2: eps * eps, opening, x };
             match self.solver.costs(&mut self.reduction.lane, &pass)? {
                 Some(costs) => a = costs.into(),
-                // Gives all bodies the same value.
+                // Without a tree, all bodies have the same cost, so the kernel writes the same value for all.
                 None => shown = Colour::Error.index(),
             }
         }
         if colour == Colour::Own {
-            // The kernel does not know the colours of the scene; the engine replaces the values.
+            // The kernel does not know the colours of the scene, so the engine replaces the values that the kernel
+            // writes.
             shown = Colour::Error.index();
         }
         let args = [Arg::Uint(self.count as u32), Arg::Uint(shown as u32), x, v, a];
@@ -272,7 +275,7 @@ impl Simulation for GravitySimulation {
         let judge = move |i: usize| {
             let right = params.acceleration(i, &x).extend(0.0).to_array();
             let effect = |velocity| Effect { velocity, ..Effect::default() };
-            // The reference also excludes bodies beyond these bounds.
+            // Skips bodies whose exact acceleration exceeds the limit for finite numbers.
             let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
             bounded.then(|| {
                 let [x, y, z, _] = a[i].map(f64::from);
@@ -295,7 +298,8 @@ impl Simulation for GravitySimulation {
         let kinetic = sums.diagnostics.kinetic;
         let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
         let help = "Twice the kinetic energy divided by the potential energy. 1 means balance; below 1 the system collapses.";
-        // Keeps the first scale, because an error that grows with the energy must not look smaller.
+        // Keeps the scale of the first measurement: relative to a later energy, an error that raises the energy would
+        // look smaller.
         let scale = *self.energy_scale.get_or_insert(kinetic + potential.abs());
         let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
         let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. Above 0.1, a close encounter was too fast for the time step. The estimate starts over when the scene restarts or when a parameter, the variant or the device changes (with euler and taylor also when a snapshot is opened).";

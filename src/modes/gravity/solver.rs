@@ -14,7 +14,8 @@ pub(super) trait Solver {
     /// Returns the source of the program that evaluates forces.
     fn source(&self) -> &Arc<ProgramSource>;
 
-    /// Queues the next slice of the work-items in `range` for a stage, without waiting. Returns the end of the slice.
+    /// Queues the next slice of `range`, the work-items of one stage of a pass, without waiting for the device. Returns
+    /// the end of the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
     /// Queues the kernel that computes the potential at each body, to measure the energy. By default, sums over all
@@ -31,15 +32,15 @@ pub(super) trait Solver {
         1.0
     }
 
-    /// Returns the cells of the solver's tree of the bodies, or `None` if the solver has no tree. Waits for the device.
-    /// Must be called between passes, and does not change what later passes compute.
+    /// Returns the requested cells of the solver's tree, to draw them, or `None` if the solver has no tree. Waits for
+    /// the device. Must be called between passes, and does not change what later passes compute.
     fn cells(&mut self, _lane: &mut Lane, _pass: &TreePass, _request: CellRequest) -> Result<Option<Cells>> {
         Ok(None)
     }
 
     /// Returns a buffer in which the fourth number of each row is the number of bodies and cells that act on a body, or
-    /// `None` if that number is the same for all bodies. Must be called between passes, and may queue a walk of the tree,
-    /// which does not change what later passes compute.
+    /// `None` if that number is the same for all bodies. Must be called between passes, and may queue a walk of the
+    /// tree, which does not change what later passes compute.
     fn costs(&mut self, _lane: &mut Lane, _pass: &TreePass) -> Result<Option<&Buffer<[f32; 4]>>> {
         Ok(None)
     }
@@ -102,7 +103,7 @@ pub(super) struct ForcePass<'a> {
 }
 
 impl ForcePass<'_> {
-    /// Returns the step's coefficients as a kernel argument, for sums of forces with masses in units of `mass`.
+    /// Returns the step's coefficients as a kernel argument. `mass` is the unit of mass in the sums of forces.
     pub(super) fn coefficients(&self, mass: f32) -> Arg<'static> {
         Arg::Float8(self.step.coefficients(mass))
     }
@@ -117,12 +118,13 @@ pub(super) struct PotentialPass<'a> {
     pub eps2: Arg<'static>,
     /// The `opening` parameter, which determines the accuracy of approximate variants.
     pub opening: f32,
-    /// Positions of the bodies, and the buffer for the potentials.
+    /// Positions of the bodies.
     pub x: Arg<'a>,
+    /// Buffer that receives the potential at each body.
     pub phi: Arg<'a>,
 }
 
-/// Inputs for building and walking a tree without a step.
+/// Inputs for building and walking a tree without advancing the bodies.
 pub(super) struct TreePass<'a> {
     /// Square of the softening length.
     pub eps2: f32,
@@ -142,20 +144,21 @@ pub(super) struct Setup<'a> {
     pub bodies: &'a Bodies,
 }
 
-/// Constructor of a kernel variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver), and of the source
-/// of its program.
+/// Functions that build a kernel variant's solver and return the source of its program. Stored in
+/// [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder {
     pub solver: fn(&Setup) -> Result<Box<dyn Solver>>,
     pub source: fn(&Gravity, &Recipe, DeviceKind) -> ProgramSource,
 }
 
-/// Returns the source of a recipe's program, except for [`ROOT`](crate::compute::ROOT).
+/// Returns the source of the program for a recipe, without the file [`ROOT`](crate::compute::ROOT).
 pub(super) fn source(params: &Gravity, recipe: &Recipe, _kind: DeviceKind) -> ProgramSource {
     let defines = [recipe.defines(), softening_defines(params), step_defines(params)].concat();
     ProgramSource { files: params.info().sources(recipe.variant), defines, ..ProgramSource::default() }
 }
 
-/// Builds a recipe's program. If `has_equal_masses` is set, the kernels multiply sums of forces by the common mass.
+/// Builds the program for a recipe. If `has_equal_masses` is set, the kernels leave the masses out of the sums of
+/// forces.
 pub(super) fn program(
     device: &Device,
     recipe: Recipe,

@@ -41,8 +41,8 @@ impl Step {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns the coefficients of a pass that leaves the bodies where they are. If `flat` is set, it projects them onto the
-    /// plane z = 0.
+    /// Returns the coefficients of a pass that leaves the bodies where they are. If `flat` is set, it projects them
+    /// onto the plane z = 0.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
@@ -78,7 +78,7 @@ impl Step {
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// Returns the coefficients in the layout of the kernels, for sums of forces with masses in units of `mass`.
+    /// Returns the coefficients in the layout of the kernels. `mass` is the unit of mass in the sums of forces.
     pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]

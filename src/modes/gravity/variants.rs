@@ -13,7 +13,7 @@ const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder { solver: AllPairs::build, source };
 
-/// Default values of gravity's variants.
+/// Field values that gravity's variants use unless they set their own.
 const BASE: Variant = Variant { counts: one_sided, ..Variant::BASE };
 
 variants! {
@@ -67,20 +67,23 @@ variants! {
         own_params: &["opening"];
 }
 
-/// Number of floating-point operations of `attract` in `kernels/gravity/force.cl`, which computes the force of one body on
-/// another: 3 for the distance, 5 for its square, 1 for the softening, 1 for the root, 3 for the factor, 6 for the sum.
+/// Number of floating-point operations of `attract` in `kernels/gravity/force.cl`, which computes the force of one body
+/// on another: 3 for the distance, 5 for its square, 1 for the softening, 1 for the root, 3 for the factor, 6 for the
+/// sum.
 const OPERATIONS: f64 = 19.0;
-/// Number of floating-point operations of a pair of which both bodies are moved: 12 that they share, and 7 for each.
+/// Number of floating-point operations per pair if both forces are computed at once: 12 for the common factor, and 7
+/// for each body.
 const PAIR_OPERATIONS: f64 = 26.0;
 /// Size of a body's position and mass in device memory, in bytes.
 const BODY: f64 = size_of::<[f32; 4]>() as f64;
 
-/// Counts of a variant that computes the force on each body separately.
+/// Returns the operations and bytes per pair of a variant that computes the force on each body separately.
 fn one_sided(recipe: &Recipe) -> Option<Counts> {
     Some(Counts { operations: OPERATIONS, bytes: recipe.bytes_per_pair() })
 }
 
-/// Returns the number of bodies from which the tree is faster than all pairs, if its error is small enough.
+/// Returns the smallest number of bodies for which the tree is faster than the variants that evaluate all pairs; `None`
+/// if the tree cannot reach the accuracy.
 ///
 /// Measured with the scene `galaxy` on two cores of a CPU and on an NVIDIA H100. Tuning measures the device in use.
 fn tree_from(kind: DeviceKind, accuracy: Accuracy) -> Option<usize> {
@@ -127,7 +130,7 @@ fn shares(recipe: &Recipe) -> usize {
 
 const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16).summary("Number of bodies per vector.");
 const VECTORS: Knob = Knob::new("vectors", "VECTORS", &[1, 2, 4], |_, _| 2)
-    .summary("Number of vectors of bodies that each work-item moves.");
+    .summary("Number of vectors of bodies that each work-item computes.");
 const K: Knob = Knob::new("k", "K", &[1, 2, 4, 8], |_, bodies| if bodies < 65_536 { 2 } else { 4 })
     .summary("Number of bodies whose forces each work-item adds up.");
 const SPLIT: Knob = Knob::new("split", "SPLIT", &[1, 2, 4, 8, 16, 32], |device, bodies| {
@@ -170,10 +173,10 @@ const ROOT: Knob = Knob::new("root", "ROOT", &[0, 1], |_, _| 1)
 const EQUAL: Knob = Knob {
     never_hurts: true,
     ..Knob::new("equal", "EQUAL", &[0, 1], |_, _| 1)
-        .summary("1 (on): if all masses are equal, multiply by the mass after the sum. 0 (off): multiply inside the sum.")
+        .summary("1 (on): if all masses are equal, multiply the finished sum by the mass. 0 (off): multiply every term.")
 };
 const LEAF: Knob = Knob::new("leaf", "LEAF", &[16, 32], |_, _| 32)
-    .summary("Largest number of bodies in a cell of the tree that is not split.");
+    .summary("Largest number of bodies in a tree cell before it is split.");
 const GROUP: Knob =
     Knob::new("group", "GROUP", &[16, 32, 64], |device, bodies| match (device.kind, bodies) {
         (DeviceKind::Cpu, _) => 32,
@@ -181,17 +184,14 @@ const GROUP: Knob =
         (_, 100_000..) => 32,
         _ => 16,
     })
-    .summary("Number of neighbouring bodies that walk the tree together.");
+    .summary("Number of neighbouring bodies that share one walk through the tree.");
 const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
-    .summary("Moments of a cell. Higher orders describe the masses in the cell more exactly.")
+    .summary("Order of the moments of a cell. Higher orders describe the masses in the cell more accurately.")
     .method(
         "Multipoles",
         &[
             ("monopole", "A cell acts as if its whole mass were at its centre of mass."),
-            (
-                "quadrupole",
-                "The second moments of the masses count too: a smaller error with the same cells.",
-            ),
+            ("quadrupole", "The second moments of the masses are used too, which reduces the error."),
         ],
     );
 const CURVE: Knob = Knob::new("curve", "HILBERT", &[0, 1], |_, _| 1)
@@ -201,13 +201,13 @@ const CURVE: Knob = Knob::new("curve", "HILBERT", &[0, 1], |_, _| 1)
         &[
             (
                 "morton",
-                "Morton curve (Z-order): simple, but it jumps, so that some groups of bodies are spread out.",
+                "Morton curve (Z-order): simple, but its jumps spread out some groups of bodies.",
             ),
-            ("hilbert", "Hilbert curve: it never jumps, so that groups of bodies are compact."),
+            ("hilbert", "Hilbert curve: it has no jumps, so groups of bodies are compact."),
         ],
     );
 const CRITERION: Knob = Knob::new("criterion", "ACCELERATION_CRITERION", &[0, 1], |_, _| 1)
-    .summary("Rule that decides whether a cell acts as a whole, or is opened: then its parts are considered instead.")
+    .summary("Rule that decides whether a cell acts as a whole or is opened, so that its parts act separately.")
     .method("Criterion", &[
         ("geometric", "A cell acts as a whole if it looks small: its radius divided by its distance is below the angle that Opening sets."),
         ("acceleration", "A cell acts as a whole if its estimated error is small compared with the last acceleration of the bodies."),

@@ -14,7 +14,8 @@ pub(super) fn param(setup: &Setup, key: &str) -> f64 {
 pub(super) struct Balls(pub Vec<(f64, f64)>);
 
 impl Balls {
-    /// Creates one ball for each entry of `masses`, with proportional mass. All balls have the same density.
+    /// Creates one ball for each entry of `masses`, with a mass proportional to the entry. All balls have the same
+    /// density.
     pub(super) fn new(setup: &Setup, masses: impl Iterator<Item = f64> + Clone) -> Self {
         let radius = param(setup, "radius");
         let (total, n) = (masses.clone().sum::<f64>(), setup.bodies as f64);

@@ -15,7 +15,8 @@ pub(super) struct Disc {
     pub ratio: f64,
     /// Start and end of an empty gap in the disc, as fractions of the way from the inner to the outer edge.
     pub gap: [f64; 2],
-    /// Maximum slope of an orbit. Half the thickness of the disc is this slope times the distance from the planet.
+    /// Maximum slope of an orbit relative to the plane z = 0. Half the thickness of the disc is this slope times the
+    /// distance from the planet.
     pub tilt: f64,
     /// Maximum fraction of the disc's volume that bodies may fill.
     pub filling: f64,

@@ -112,8 +112,8 @@ fn billiards(setup: &Setup, _: &Arguments) -> State {
 }
 
 /// Makes a box of bodies in hexagonal close packing, with small gaps. The box rotates round its vertical axis with the
-/// angular velocity `spin`; at 0 it is at rest. If `fall` is 0, the box is at the origin; otherwise it is above the planet,
-/// and `fall` is the distance between them.
+/// angular velocity `spin`. If `fall` is 0, the box is at the origin; otherwise it is above the planet, and `fall` is
+/// the distance between them.
 fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
     const SLACK: f64 = 0.02;
     let mut side = 1;

@@ -52,6 +52,7 @@ impl Case {
 
 /// Maximum size of a parameter file in bytes. An obstacle file may have `MOST_CELL_BYTES` more for each grid cell.
 const MOST_BYTES: u64 = 1 << 16;
+/// Maximum size of an obstacle file for each grid cell, in bytes, in addition to `MOST_BYTES`.
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows in a grid.
 const MAX_SIDE: usize = 1 << 20;

@@ -8,7 +8,7 @@ use crate::scene::random::Random;
 /// Number of cells for which the parameters of variable-size scenes are tuned.
 pub const CELLS: usize = 1 << 16;
 
-/// Strength of the whirls with which a fluid starts; at 0, the fluid starts at rest.
+/// Generator argument for the strength of the initial whirls; at 0, the fluid starts at rest.
 const WHIRLS: &[Argument] = &[Argument::new("whirls", 0.0, 0.0..=2.0)];
 
 /// Generators that fluid scenes can use.
@@ -67,10 +67,11 @@ fn stirred(
     flow.into()
 }
 
-/// Number of whirls in a square, and their speed at full strength, in cells per step.
+/// Number of whirls in a square grid, and the speed of a whirl at strength 1, in cells per step.
 const SCATTERED: (usize, f64) = (64, 0.08);
 
-/// Returns the stream function of scattered whirls that end at the first and last row, and at the columns in `columns`.
+/// Returns the stream function of scattered whirls. It falls to 0 at the first and last row and at the columns in
+/// `columns`.
 fn scattered(
     setup: &Setup,
     (strength, walls): (f64, &Walls),
@@ -101,7 +102,7 @@ fn divided_box(setup: &Setup, arguments: &Arguments) -> State {
     })
 }
 
-/// Makes a channel. Its whirls fade at its ends, because the flow there re-enters at the other end.
+/// Makes a channel. Whirls fade at both ends, because fluid that leaves at one end re-enters at the other.
 fn channel(setup: &Setup, arguments: &Arguments) -> State {
     let (nx, ny) = sides(setup, 3);
     let walls = Walls::new(nx, ny, (ny - 2) as f32, |_, y| is_side(y, ny));
@@ -149,7 +150,8 @@ fn backward_step(setup: &Setup, arguments: &Arguments) -> State {
     })
 }
 
-/// Makes solid discs that fill a third of the grid and may overlap. Their radii are 1/40 to 1/15 of the grid's height.
+/// Makes walls of solid discs that fill a third of the grid and may overlap. Their radii are 1/40 to 1/15 of the grid's
+/// height.
 fn porous(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 2);
     let random = &mut Random::new(setup.seed);

@@ -10,7 +10,8 @@ use crate::base::flow::{DIRECTIONS, WEIGHTS};
 use crate::base::{Flow, SPEEDS};
 use crate::scene::random::Random;
 
-/// Largest speed at the start, in cells per step: a quarter of the speed of sound, so that the fluid is hardly compressed.
+/// Largest speed at the start, in cells per step: a quarter of the speed of sound, so that the fluid is hardly
+/// compressed.
 const FASTEST: f64 = 0.145;
 
 /// Sets the fluid in motion: each free cell gets the equilibrium populations of the velocity that follows from the
@@ -43,7 +44,8 @@ fn moving(rest: f32, [ux, uy]: [f64; 2]) -> [f32; SPEEDS] {
     })
 }
 
-/// Rises from 0 at `x` ≤ 0 to 1 at `x` ≥ 1, with continuous first and second derivatives, so that the vorticity is continuous.
+/// Returns a smooth step from 0 at `x` ≤ 0 to 1 at `x` ≥ 1, with continuous first and second derivatives, so that the
+/// vorticity is continuous.
 pub(super) fn smooth(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);
     x * x * x * (10.0 + x * (6.0 * x - 15.0))
@@ -61,15 +63,16 @@ pub(super) struct Street {
 }
 
 impl Street {
-    /// Lengths in diameters of the cylinder: from its centre to the first vortex, from a vortex to the next one, and
-    /// from the centre line to a row of vortices.
+    /// Distance from the centre of the cylinder to the first vortex, in diameters of the cylinder.
     const FIRST: f64 = 1.7;
+    /// Distance along the stream from one vortex to the next, in diameters of the cylinder.
     const APART: f64 = 2.2;
+    /// Distance from the centre line to a row of vortices, in diameters of the cylinder.
     const ASIDE: f64 = 0.5;
     /// Circulation of a vortex, divided by the speed of the stream and the diameter.
     const CIRCULATION: f64 = 2.4;
 
-    /// Makes a street that reaches to the column `end`. `strength` is relative to that of a natural street.
+    /// Creates a vortex street that reaches to the column `end`. `strength` is relative to that of a natural street.
     pub(super) fn new(centre: [f64; 2], diameter: f64, end: f64, (speed, strength): (f64, f64)) -> Self {
         let pairs = ((end - centre[0]) / (2.0 * Self::APART * diameter)).max(0.0) as usize;
         let vortex = |nth: usize| {
@@ -96,7 +99,7 @@ impl Street {
     }
 }
 
-/// A whirl: its stream function is `height` at its centre, and falls to half of that at the distance `radius`.
+/// A whirl. Its stream function is `height` at the centre, and falls to half of `height` at the distance `radius`.
 #[derive(Clone, Copy)]
 pub(super) struct Whirl {
     pub(super) centre: [f64; 2],
@@ -105,7 +108,8 @@ pub(super) struct Whirl {
 }
 
 impl Whirl {
-    /// Returns `count` whirls at random places in a grid, with speeds of about `speed`. Half of them turn clockwise.
+    /// Returns `count` whirls at random places in a grid, with speeds of about `speed` cells per step. Half of them
+    /// turn clockwise.
     pub(super) fn scattered(seed: u64, [nx, ny]: [usize; 2], (count, speed): (usize, f64)) -> Vec<Self> {
         let random = &mut Random::new(seed);
         let whirl = |nth: usize| {

@@ -1,16 +1,16 @@
 //! A clumpy cloud: a fractal of dimension 2, like young star clusters (Goodwin and Whitworth 2004, A&A 413, 929).
 //!
-//! A cube is divided into eight smaller cubes, of which about half are kept and divided in turn. Cubes outside a ball of
-//! radius 1 are not kept. Each cube has a random velocity relative to the cube around it, so that close bodies move
-//! together.
+//! A cube is divided into eight smaller cubes, of which about half are kept and divided in turn. Cubes whose centres
+//! are outside a ball of radius 1 are not kept. Each cube has a random velocity relative to the larger cube that
+//! contains it, so that close bodies move together.
 
 use crate::base::Bodies;
 use crate::scene::random::Random;
 
 /// Fraction of the smaller cubes that are kept: 2^(D − 3) for a fractal of dimension D = 2.
 const KEPT: f64 = 0.5;
-/// Speed of a cube of side 1 relative to the cube around it. With this value, the cloud has a twentieth of the kinetic
-/// energy that would stop its collapse.
+/// Speed of a cube of side 1 relative to the larger cube that contains it. With this value, the cloud has a twentieth
+/// of the kinetic energy that would stop its collapse.
 const SPEED: f64 = 0.15;
 
 struct Cube {
@@ -43,7 +43,7 @@ fn fill(cube: &Cube, count: usize, mass: f64, bodies: &mut Bodies<f64>, random: 
             cube.centre[axis] + if corner >> axis & 1 == 1 { half } else { -half }
         });
         let is_inside = centre.iter().map(|c| c * c).sum::<f64>() < 1.0;
-        // The first cubes are all kept, so that the cloud is not lopsided.
+        // All of the first cubes inside the ball are kept, so that the cloud is not lopsided.
         if is_inside && (cube.half == 1.0 || random.unit() < KEPT) {
             let kick: [f64; 3] = random.direction();
             let velocity = std::array::from_fn(|axis| cube.velocity[axis] + speed * kick[axis]);
@@ -51,7 +51,7 @@ fn fill(cube: &Cube, count: usize, mass: f64, bodies: &mut Bodies<f64>, random: 
         }
     }
     if kept.is_empty() {
-        // The whole cube shrinks towards its centre.
+        // If none of the smaller cubes is kept, keeps one cube of half the size at the same centre.
         kept.push(Cube { half, ..*cube });
     }
     let first = (random.unit() * kept.len() as f64) as usize;

@@ -1,4 +1,5 @@
-//! Fourier transform of numbers on a periodic cubic grid, with only `+ − × ÷ √`, so that all platforms agree.
+//! Fourier transform of numbers on a periodic cubic grid, computed with only `+ − × ÷ √`, so that all platforms give
+//! the same bits.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -27,9 +28,9 @@ impl Mul for Complex {
     }
 }
 
-/// Transforms the numbers on a cubic grid along all three axes, without scaling. Each side has `side` cells, a power of
-/// two. `sign` is −1 for the transform to wave numbers and 1 for the transform back, which multiplies all numbers by
-/// side³.
+/// Applies the Fourier transform to the numbers on a cubic grid along all three axes, without scaling. Each side has
+/// `side` cells, a power of two. `sign` is −1 for the transform to wave numbers and 1 for the inverse transform, which
+/// multiplies all numbers by side³.
 pub(super) fn transform(cells: &mut [Complex], side: usize, sign: f64) {
     let turns = turns(side, sign);
     let mut row = vec![Complex::default(); side];
@@ -63,7 +64,8 @@ fn turns(side: usize, sign: f64) -> Vec<Complex> {
     std::iter::successors(Some(Complex(1.0, 0.0)), |power| Some(*power * turn)).take(side / 2).collect()
 }
 
-/// Transforms one row of numbers (Cooley and Tukey 1965). `turns` contains the powers of e^(±2πi/side).
+/// Applies the Fourier transform to one row of numbers (Cooley and Tukey 1965). `turns` contains the powers of
+/// e^(±2πi/side).
 fn transform_row(row: &mut [Complex], turns: &[Complex]) {
     let side = row.len();
     let unused = usize::BITS - side.trailing_zeros();

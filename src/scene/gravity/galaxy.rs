@@ -46,15 +46,15 @@ pub(super) struct Galaxy {
     b: f64,
     /// Toomre's stability parameter of the disc, at all radii.
     q: f64,
-    /// Number of spiral arms in the initial disc; 0 for an even disc.
+    /// Number of spiral arms in the initial disc; 0 for a disc without arms.
     arms: f64,
     halo: Halo,
     eps: f64,
 }
 
 impl Galaxy {
-    /// Creates a galaxy from its mass, the fractions in the bulge and the halo, and the scale radius `a` Toomre's
-    /// stability parameter `q` and the number of initial `arms` of the disc.
+    /// Creates a galaxy from its mass, the fractions of this mass in the bulge and the halo, and three numbers of the
+    /// disc: the scale radius `a`, Toomre's stability parameter `q` and the number of initial spiral `arms`.
     pub(super) fn new(mass: f64, [bulge, halo]: [f64; 2], (a, q, arms): (f64, f64, f64), law: Law) -> Self {
         Self {
             disc: (1.0 - bulge - halo).max(0.0) * mass,
@@ -86,7 +86,7 @@ impl Galaxy {
 
     /// Returns the acceleration towards the centre, averaged over the sphere of radius `r`.
     fn acceleration(&self, r: f64) -> f64 {
-        // The mass M(<r) of a Plummer sphere is M·r³/(r² + b²)^(3/2); a thin disc has the mass that `disc_body` explains.
+        // The mass M(<r) of a Plummer sphere is M·r³/(r² + b²)^(3/2). `disc_body` explains the mass of the thin disc.
         let (b2, a2) = (r * r + self.b * self.b, r * r + self.a * self.a);
         let disc = self.disc * (1.0 - (self.a * self.a / a2) * (self.a * self.a / a2).sqrt());
         let mass = self.bulge * r * r * r / (b2 * b2.sqrt()) + disc + self.halo.enclosed(r);
@@ -94,7 +94,7 @@ impl Galaxy {
         mass * r / (d2 * d2.sqrt())
     }
 
-    /// Returns the speeds in the bulge and in the halo of a galaxy with a halo.
+    /// Returns a table of speeds for the bulge and one for the halo. Call only for a galaxy with a halo.
     fn speeds(&self) -> [Speeds; 2] {
         let (mass, b2) = (self.disc + self.bulge + self.halo.mass, self.b * self.b);
         let bulge = |r: f64| {
@@ -109,21 +109,21 @@ impl Galaxy {
         ]
     }
 
-    /// Returns the squared escape speed at distance `r`. Bulge speeds are fractions of the escape speed. The result
-    /// 2M/B is that of a Plummer sphere with Ω² = M/B³, whose force equals the combined force of bulge and disc.
+    /// Returns the squared escape speed 2M/B at distance `r`, for a Plummer sphere with Ω² = M/B³ that exerts the same
+    /// force as bulge and disc together. Bulge speeds are fractions of the escape speed.
     fn escape2(&self, r: f64) -> f64 {
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// Returns `n` bodies of the galaxy: first the bulge (group 0, at least one body), then the halo (group [`DARK`]), then the
-    /// disc (group 1).
+    /// Returns `n` bodies of the galaxy: first the bulge (group 0, at least one body), then the halo (group [`DARK`]),
+    /// then the disc (group 1).
     pub(super) fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
         let halo = if self.halo.mass > 0.0 { (n as f64 * HALO_BODIES) as usize } else { 0 };
         let disc = n - bulge - halo;
-        // The bulge has the mass of parts without bodies.
+        // The bulge also gets the mass of the disc or the halo if these have no bodies.
         let unused = |mass: f64, count: usize| if count == 0 { mass } else { 0.0 };
         let bulge_mass = self.bulge + unused(self.disc, disc) + unused(self.halo.mass, halo);
         let speeds = (self.halo.mass > 0.0).then(|| self.speeds());
@@ -179,8 +179,9 @@ impl Galaxy {
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
     }
 
-    /// Turns the direction `[x, y]` of a body at radius `r` towards the nearest of the logarithmic, trailing arms, so that
-    /// the density varies by the factor 1/(1 − [`CONTRAST`] cos(…)) around a circle. Without arms, returns it unchanged.
+    /// Turns the direction `[x, y]` of a body at radius `r` towards the nearest spiral arm (logarithmic and trailing),
+    /// so that the density varies by the factor 1/(1 − [`CONTRAST`] cos(…)) around a circle. In a disc without arms,
+    /// returns the direction unchanged.
     fn towards_arms(&self, r: f64, [x, y]: [f64; 2]) -> [f64; 2] {
         if self.arms == 0.0 {
             return [x, y];
@@ -197,7 +198,8 @@ impl Galaxy {
         3.0 * self.disc * self.a * self.a * self.a / (TAU * d2 * d2 * d2.sqrt())
     }
 
-    /// Returns the squared radial velocity dispersion σ² at `r`, from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
+    /// Returns the squared radial velocity dispersion σ² at radius `r`, from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139,
+    /// 1217).
     fn dispersion2(&self, r: f64) -> f64 {
         let [_, kappa2] = self.frequencies2(r);
         let reach = self.q * 3.36 * self.density(r);

@@ -73,8 +73,8 @@ pub(crate) static GENERATORS: &[Generator] = &[
 
 /// Density of the Plummer sphere in Hénon's units.
 const PLUMMER: DensityModel = DensityModel::Exact(ScaledDensity::plummer(1.0, 3.0 * PI / 16.0));
-/// Default of Toomre's stability parameter Q of a galaxy's disc. A thin Newtonian disc with Q < 1 forms clumps; these thick,
-/// softened discs grow arms.
+/// Default of Toomre's stability parameter Q of a galaxy's disc. A thin Newtonian disc with Q < 1 forms clumps; the
+/// thick, softened discs of these scenes grow arms.
 const STABILITY: f64 = 0.8;
 /// Accepted range for generator arguments that are lengths, in N-body units.
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
@@ -165,8 +165,8 @@ fn ring(setup: &Setup, _: &Arguments) -> State {
     })
 }
 
-/// Makes bodies of mass ¾ and ¼ at the apocentre of an orbit with semi-major axis 1. An orbit of eccentricity 0 is circular
-/// under the softened force as well; other orbits close only without softening. See [`two_body_period`].
+/// Makes bodies of mass ¾ and ¼ at the apocentre of an orbit with semi-major axis 1. An orbit of eccentricity 0 is
+/// circular under the softened force as well; other orbits close only without softening. See [`two_body_period`].
 fn two_body(setup: &Setup, arguments: &Arguments) -> State {
     let eccentricity = arguments.get("eccentricity");
     finish(setup, |_, law, _| {

@@ -11,14 +11,14 @@ const EDGE: f64 = 3.0;
 const INSIDE: f64 = (EDGE / (1.0 + EDGE)) * (EDGE / (1.0 + EDGE));
 /// Number of intervals in the table of speeds.
 const ROWS: usize = 1024;
-/// Largest speed, as a fraction of the escape speed.
+/// Largest speed of a body, as a fraction of the escape speed.
 const FASTEST: f64 = 0.95;
 
 /// A spherical halo of density ∝ 1/(r(r + a)³), cut off at an edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Halo {
     pub(super) mass: f64,
-    /// Scale radius.
+    /// Scale radius of the halo.
     pub(super) a: f64,
 }
 
@@ -46,7 +46,7 @@ impl Halo {
         if r < self.edge() { 1.0 / (r * d * d * d) } else { 0.0 }
     }
 
-    /// Returns Ω² = M(<r)/r³ and (dΩ²/dr)/r at the softened radius `d`.
+    /// Returns Ω² = M(<r)/r³ and (dΩ²/dr)/r at the softened radius `d`, with G = 1.
     pub(super) fn frequency2(&self, d: f64) -> [f64; 2] {
         let (m, outer) = (self.mass / INSIDE, d + self.a);
         let omega2 = m / (d * outer * outer);
@@ -99,7 +99,8 @@ impl Speeds {
     }
 }
 
-/// Returns the radius of a row of the table, divided by the largest radius. Rows are closer together near the centre.
+/// Returns the radius of row `nth` in the table of speeds, divided by the largest radius. Rows are closer together near
+/// the centre.
 fn place(nth: usize) -> f64 {
     let x = nth as f64 / ROWS as f64;
     x * x

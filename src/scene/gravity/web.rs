@@ -1,10 +1,11 @@
 //! A cosmic web: an expanding ball of bodies on a lattice with small distortions, by the method of Zel'dovich
 //! (1970, A&A 5, 84).
 //!
-//! The ball has no boundary and stands for a closed universe: its centre is at rest, and it starts at half of its largest
-//! radius. With R = 1 − cos η and t = η − sin η in units with G = M = 1, it starts at η = π/2. Displacements ψ grow as
-//! D(η) = (5 + cos η)/(1 − cos η) − 3η sin η/(1 − cos η)² (Peebles 1980, The Large-Scale Structure of the Universe, § 11),
-//! so bodies start at q + ψ with the velocity q + ψ + fψ, where f = d ln D/d ln R − 1.
+//! The ball is surrounded by empty space and behaves like a closed universe: its centre is at rest, and it starts at
+//! half of its largest radius. With R = 1 − cos η and t = η − sin η in units with G = M = 1, it starts at η = π/2.
+//! A body that belongs at q in a ball of radius 1 is at r = R(q + ψ). The displacements ψ grow as
+//! D(η) = (5 + cos η)/(1 − cos η) − 3η sin η/(1 − cos η)² (Peebles 1980, The Large-Scale Structure of the Universe,
+//! § 11), so bodies start at q + ψ with the velocity q + ψ + fψ, where f = d ln D/d ln R.
 
 use std::f64::consts::PI;
 
@@ -12,10 +13,10 @@ use super::fourier::{Complex, transform};
 use crate::base::Bodies;
 use crate::scene::random::Random;
 
-/// Growth of the displacements, relative to the expansion, at the start: d ln D/d ln R at η = π/2.
+/// Growth rate f of the displacements at the start: d ln D/d ln R at η = π/2.
 const GROWTH: f64 = (3.0 * PI - 9.0) / (5.0 - 1.5 * PI);
 /// Root mean square of the displacements at the start, along each axis, as a fraction of the radius of the ball.
-const DISPLACEMENT: f64 = 0.03;
+const DISPLACEMENT: f64 = 0.021;
 /// Smallest wave number of the irregularities, in waves across the ball. Longer waves would pull the ball apart.
 const LEAST_WAVES: f64 = 2.0;
 /// Largest number of cells along each side of the grid of displacements.
@@ -31,7 +32,7 @@ pub(super) fn bodies(n: usize, random: &mut Random) -> Bodies<f64> {
         let d = interpolate(&displacements, side, q);
         let at = std::array::from_fn(|axis| q[axis] + d[axis]);
         // The expansion moves each body at the speed of its distance from the centre: R = dR/dt = 1 at the start.
-        let velocity = std::array::from_fn(|axis| q[axis] + GROWTH * d[axis]);
+        let velocity = std::array::from_fn(|axis| q[axis] + (1.0 + GROWTH) * d[axis]);
         bodies.push(at, velocity, 1.0 / n as f64);
     }
     bodies
@@ -45,7 +46,8 @@ struct Lattice {
 
 /// Returns the `n` points of a cubic lattice that are closest to the centre, which is half-way between lattice points.
 fn lattice(n: usize) -> Lattice {
-    // Twice the coordinates are odd integers.
+    // Coordinates are doubled, so that they are odd integers. `points` holds the squared distance of each point from
+    // the centre, and its coordinates.
     let mut side = 1_i64;
     let mut points: Vec<(i64, [i64; 3])> = Vec::new();
     while points.len() < n {
@@ -73,7 +75,7 @@ fn displacements(side: usize, random: &mut Random) -> Vec<[f64; 3]> {
     let mut noise: Vec<Complex> = (0..side.pow(3)).map(|_| Complex(random.bell(), 0.0)).collect();
     transform(&mut noise, side, -1.0);
     let wave = |nth: usize| {
-        // The wave number at half of the grid's sampling rate has no direction.
+        // A wave at half of the grid's sampling rate has no direction, so its wave number is set to 0.
         let (nth, half) = (nth as i64, side as i64 / 2);
         (if nth < half {
             nth
@@ -130,4 +132,35 @@ fn interpolate(cells: &[[f64; 3]], side: usize, q: [f64; 3]) -> [f64; 3] {
         (0..3).for_each(|axis| sum[axis] += weight * cells[cell][axis]);
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two balls that began together, one of which reaches a larger radius, differ by a growing displacement. Bodies must
+    /// start with the velocity that belongs to their displacement.
+    #[test]
+    fn displacements_move_as_in_a_denser_universe_of_the_same_age() {
+        // The largest radius is 2 + 2e-6: R = A(1 − cos η), t = √A³(η − sin η), with the age of A = 1 at η = π/2.
+        let scale = 1.0 + 1e-6_f64;
+        let age = PI / 2.0 - 1.0;
+        let mut angle = PI / 2.0;
+        for _ in 0..20 {
+            angle -=
+                (scale.powf(1.5) * (angle - angle.sin()) - age) / (scale.powf(1.5) * (1.0 - angle.cos()));
+        }
+        let radius = scale * (1.0 - angle.cos());
+        let velocity = angle.sin() / (scale.sqrt() * (1.0 - angle.cos()));
+        let growth = (velocity - 1.0) / (radius - 1.0);
+        let mut random = Random::new(1);
+        let bodies = bodies(64, &mut random);
+        for (q, (at, moves)) in lattice(64).points.iter().zip(bodies.positions.iter().zip(&bodies.velocities))
+        {
+            for axis in 0..3 {
+                let displacement = at[axis] - q[axis];
+                assert!((moves[axis] - q[axis] - growth * displacement).abs() < 1e-3 * displacement.abs());
+            }
+        }
+    }
 }

@@ -1,39 +1,42 @@
-//! Compresses the points of frames. Positions become 16-bit numbers within a box around nearly all bodies. Bodies outside
-//! the box are stored exactly. A frame stores its differences from a key frame, most of which are small.
+//! Compresses the points of frames. Coordinates become 16-bit numbers within a *quantization box* around nearly all
+//! bodies. Bodies outside the box are stored exactly. A frame stores its differences from a key frame, most of which
+//! are small.
 
 use std::sync::Arc;
 
 use crate::base::{FINITE_LIMIT, Image, Memory, Points, Shape, Tones};
 
-/// Level of the compression; higher levels take longer, and save little more.
+/// Compression level of zstd. Higher levels take longer and save little more memory.
 const LEVEL: i32 = 1;
-/// Maximum number of bodies whose positions determine the box.
+/// Maximum number of sampled bodies whose positions determine the quantization box.
 const SAMPLE: usize = 1024;
-/// Fraction of the sample that may lie beyond each side of the box.
+/// Fraction of the sampled bodies that may lie beyond each side of the quantization box.
 const BEYOND: f32 = 0.005;
-/// Margin at each side of the box, as a fraction of the distance between its sides, for bodies that move.
+/// Margin at each side of the quantization box for moving bodies, as a fraction of the box's size without margins.
 const MARGIN: f32 = 0.25;
-/// Number of steps between the two sides of the box.
+/// Number of quantization steps between opposite sides of the quantization box.
 const STEPS: f32 = 65_535.0;
-/// Codes of values without a number. `LEAST` is the code of the smallest number.
+/// Code for the value of a quarantined body. `UNMEASURED` is the code for an unknown value, and `LEAST` that for the
+/// lowest value.
 const QUARANTINED: u8 = 0;
 const UNMEASURED: u8 = 1;
 const LEAST: u8 = 2;
-/// Code of a solid cell in an image; higher codes stand for numbers.
+/// Code for a solid cell in an image of a fluid. Higher codes are for the values of other cells.
 const WALL: u16 = 0;
 
 /// Compressed points of a frame.
 #[derive(Debug)]
 pub struct Packed {
-    /// Coordinates, values and the image, as planes of bytes, compressed.
+    /// Compressed bytes of the coordinates, the values and the image. Bytes of equal significance are stored together
+    /// in planes.
     planes: Vec<u8>,
-    /// Fourth number of each position, compressed. Frames with the same numbers share them.
+    /// Compressed fourth components (`w`) of the positions. Frames with the same components share this memory.
     weights: Arc<Vec<u8>>,
-    /// The frame from whose numbers those in `planes` are differences; `None` for a key frame.
+    /// Key frame from which `planes` contains differences; `None` if this frame is a key frame.
     key: Option<Arc<Packed>>,
     bodies: usize,
     scale: Box3,
-    /// Index and position of each body outside the box.
+    /// Index and exact position of each body outside the quantization box.
     outside: Vec<(u32, [f32; 3])>,
     values: Values,
     image: PackedImage,
@@ -43,7 +46,7 @@ pub struct Packed {
     colours: u64,
 }
 
-/// Lowest corner and size of the box in which positions are 16-bit numbers.
+/// Quantization box, given by its lowest corner and its size. Inside the box, coordinates are stored as 16-bit numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Box3 {
     low: [f32; 3],
@@ -53,7 +56,7 @@ struct Box3 {
 /// How `Packed::planes` stores the values of the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Values {
-    /// As numbers of eight bits between two values.
+    /// As 8-bit numbers that divide the range between the two given values evenly.
     Coded([f32; 2]),
     /// Unchanged, because the values encode colours.
     Exact,
@@ -64,25 +67,25 @@ struct PackedImage {
     width: usize,
     height: usize,
     tones: Tones,
-    /// Lowest and highest value.
+    /// Lowest and highest value of the image, apart from solid cells.
     range: [f32; 2],
 }
 
-/// Numbers of a frame before its compression.
+/// Quantized coordinates and values of a frame, before compression.
 #[derive(Debug, Default)]
 struct Codes {
     coordinates: [Vec<u16>; 3],
     values: Vec<u8>,
-    /// Bits of the values, if they stand for colours.
+    /// Bit patterns of the values, if the values encode colours; otherwise empty.
     exact: Vec<u32>,
 }
 
-/// Compresses frames, and keeps what the next frame needs.
+/// Compresses frames. Keeps the last key frame, because later frames are stored as differences from it.
 #[derive(Default)]
 pub(super) struct Encoder {
-    /// The last key frame, and its numbers.
+    /// The last key frame, with its quantized coordinates and values.
     key: Option<(Arc<Packed>, Codes)>,
-    /// Fourth numbers of the positions of the last frame, as they are and compressed.
+    /// Fourth components (`w`) of the positions in the last frame, uncompressed and compressed.
     weights: (Vec<f32>, Arc<Vec<u8>>),
 }
 
@@ -98,7 +101,8 @@ impl Encoder {
         })
     }
 
-    /// Compresses `points`: as a key frame, or as differences from the last key frame if it [`continues`](Self::continues).
+    /// Compresses `points`: as differences from the last key frame, or as a key frame if `is_key` is true or
+    /// [`Encoder::continues`] returns false.
     pub(super) fn encode(&mut self, points: &Points, is_key: bool) -> Arc<Packed> {
         let is_key = is_key || !self.continues(points);
         let weights = self.weights(points);
@@ -128,7 +132,7 @@ impl Encoder {
                 }));
             }
             Values::Exact => {
-                // Most colours are those of the key frame.
+                // Most colours are the same as in the key frame, so most of these differences are 0.
                 let base = base.map(|(_, codes)| &codes.exact);
                 let bits = codes.exact.iter().enumerate();
                 put_longs(&mut planes, bits.map(|(nth, bits)| bits ^ base.map_or(0, |base| base[nth])));
@@ -155,7 +159,8 @@ impl Encoder {
         packed
     }
 
-    /// Returns the compressed fourth numbers of the positions, shared with the last frame if they are the same.
+    /// Returns the compressed fourth components (`w`) of the positions. Shares the memory of the last frame if the
+    /// components are the same.
     fn weights(&mut self, points: &Points) -> Arc<Vec<u8>> {
         let weights = || points.positions.iter().map(|x| x[3]);
         let (last, packed) = &mut self.weights;
@@ -172,8 +177,9 @@ impl Encoder {
 }
 
 impl Packed {
-    /// Returns the points. A coordinate differs from the recorded one by at most half a step of the frame's box, and a value
-    /// by at most 1/250 of the range of the colours, beyond which it ends. The points have no light and no tree cells.
+    /// Decompresses the points. A coordinate differs from the recorded one by at most half a quantization step of the
+    /// frame, and a value by at most 1/250 of the colour range; values far outside the colour range are clamped. The
+    /// points have no image of the bodies' light and no tree cells.
     pub fn decode(&self) -> Points {
         let codes = self.codes();
         let weights = decompressed(&self.weights, 4 * self.bodies);
@@ -213,33 +219,34 @@ impl Packed {
         }
     }
 
-    /// Returns the size in memory, in bytes, without the key frame and without the weights.
+    /// Returns the size of the frame in memory, in bytes, without the key frame that it refers to and without
+    /// `weights`.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + self.planes.len() + size_of_val(&self.outside[..])
     }
 
-    /// Returns the compressed weights, which several frames may share.
+    /// Returns the compressed fourth components (`w`) of the positions, which several frames may share.
     pub(super) fn weights(&self) -> &Arc<Vec<u8>> {
         &self.weights
     }
 
-    /// Returns the number of bodies left out between two recorded ones.
+    /// Returns the number of bodies left out between two recorded bodies.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// Returns whether the frame does not depend on another.
+    /// Returns whether the frame is a key frame, which can be decompressed without another frame.
     pub(super) fn is_key(&self) -> bool {
         self.key.is_none()
     }
 
-    /// Returns half a step of the box along each axis: the largest error of the coordinates.
+    /// Returns the largest error of a coordinate along each axis: half a quantization step.
     #[cfg(test)]
     fn error(&self) -> [f32; 3] {
         self.scale.size.map(|size| 0.5 * size / STEPS)
     }
 
-    /// Returns the numbers of the frame, and all its planes.
+    /// Decompresses the frame. Returns its quantized coordinates and values, and the bytes of all planes.
     fn codes(&self) -> (Codes, Vec<u8>) {
         let [count, pixels] = [self.bodies, self.image.width * self.image.height];
         let of_value = if self.values == Values::Exact { 4 } else { 1 };
@@ -267,7 +274,7 @@ impl Packed {
 }
 
 impl Box3 {
-    /// Returns a box around nearly all `positions`, with a margin.
+    /// Returns a quantization box around nearly all `positions`, with a margin.
     fn around(positions: &[[f32; 4]]) -> Self {
         let stride = positions.len().div_ceil(SAMPLE).max(1) | 1;
         let mut all = Self::default();
@@ -284,10 +291,10 @@ impl Box3 {
         all
     }
 
-    /// Returns the number for a coordinate, or `None` if it is outside the box.
+    /// Returns the 16-bit number for a coordinate on `axis` (0 to 2), or `None` if the coordinate is outside the box.
     fn code(&self, axis: usize, coordinate: f32) -> Option<u16> {
         let share = (coordinate - self.low[axis]) / self.size[axis].max(f32::MIN_POSITIVE);
-        // A NaN is outside.
+        // A NaN counts as outside the box.
         (0.0..=1.0).contains(&share).then_some((share * STEPS + 0.5) as u16)
     }
 
@@ -297,7 +304,7 @@ impl Box3 {
 }
 
 impl Codes {
-    /// Returns the numbers of `points`, and the index and position of each body outside the box `scale`.
+    /// Quantizes `points`. Also returns the index and exact position of each body outside the box `scale`.
     fn of(points: &Points, scale: Box3, values: Values) -> (Self, Vec<(u32, [f32; 3])>) {
         let count = points.positions.len();
         let mut codes = Self::default();
@@ -317,7 +324,7 @@ impl Codes {
             codes.values.extend(points.values.iter().map(|&value| match value {
                 Points::QUARANTINED => QUARANTINED,
                 Points::UNMEASURED => UNMEASURED,
-                // A cast to an integer turns NaN into 0, and limits other numbers to what fits.
+                // A cast to `u8` turns NaN into 0, and clamps other numbers to the range of `u8`.
                 value => (((value - low) * per_value + 0.5) as u8).min(u8::MAX - LEAST) + LEAST,
             }));
             codes.values.resize(count, UNMEASURED);
@@ -341,7 +348,7 @@ impl PackedImage {
     }
 }
 
-/// Appends the values of `image` to `planes`.
+/// Appends the values of `image` to `planes` as 16-bit numbers. Returns the properties needed to decode them.
 fn pack_image(image: &Image, planes: &mut Vec<u8>) -> PackedImage {
     let &Image { width, height, ref values, tones } = image;
     if values.len() != width * height {
@@ -361,12 +368,13 @@ fn pack_image(image: &Image, planes: &mut Vec<u8>) -> PackedImage {
     PackedImage { width, height, tones, range }
 }
 
-/// Returns whether the values of `points` stand for colours.
+/// Returns whether the values of `points` encode colours, which are stored exactly.
 fn is_exact(points: &Points) -> bool {
     points.values.iter().any(|value| *value >= Points::LOWEST_COLOUR && *value < Points::UNMEASURED)
 }
 
-/// Appends the high bytes of `codes`, then the low bytes: of their differences from `base`, if there is one.
+/// Appends the high bytes of all `codes` to `planes`, then their low bytes. If there is a `base`, stores the
+/// differences from `base` instead of the codes.
 fn put_words(planes: &mut Vec<u8>, codes: &[u16], base: Option<&[u16]>) {
     let at = planes.len();
     planes.resize(at + 2 * codes.len(), 0);
@@ -375,14 +383,14 @@ fn put_words(planes: &mut Vec<u8>, codes: &[u16], base: Option<&[u16]>) {
     match base {
         None => bytes.zip(codes).for_each(|((high, low), code)| [*high, *low] = code.to_be_bytes()),
         Some(base) => bytes.zip(codes.iter().zip(base)).for_each(|((high, low), (code, base))| {
-            // Small differences of either sign get small numbers.
+            // Zigzag encoding: small differences of either sign become small numbers.
             let difference = code.wrapping_sub(*base) as i16;
             [*high, *low] = ((difference << 1) ^ (difference >> 15)).to_be_bytes();
         }),
     }
 }
 
-/// Reads back the numbers that [`put_words`] has written.
+/// Reads back `count` numbers that [`put_words`] wrote with the same `base`.
 fn words(planes: &[u8], count: usize, base: Option<&[u16]>) -> Vec<u16> {
     let pairs = planes[..count].iter().zip(&planes[count..]);
     let codes = pairs.map(|(high, low)| u16::from_be_bytes([*high, *low]));
@@ -395,7 +403,7 @@ fn words(planes: &[u8], count: usize, base: Option<&[u16]>) -> Vec<u16> {
     }
 }
 
-/// Appends the first bytes of `numbers`, then the second bytes, and so on.
+/// Appends the most significant bytes of all `numbers` to `planes`, then their second bytes, and so on.
 fn put_longs(planes: &mut Vec<u8>, numbers: impl ExactSizeIterator<Item = u32>) {
     let (at, count) = (planes.len(), numbers.len());
     planes.resize(at + 4 * count, 0);
@@ -406,7 +414,7 @@ fn put_longs(planes: &mut Vec<u8>, numbers: impl ExactSizeIterator<Item = u32>) 
     }
 }
 
-/// Reads back the numbers that [`put_longs`] has written.
+/// Reads back `count` numbers that [`put_longs`] wrote.
 fn longs(planes: &[u8], count: usize) -> impl Iterator<Item = u32> {
     (0..count).map(move |nth| u32::from_be_bytes(std::array::from_fn(|plane| planes[plane * count + nth])))
 }
@@ -417,7 +425,7 @@ fn compressed(planes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Decompresses `packed` to `size` bytes. Should memory run out, the bytes are 0.
+/// Decompresses `packed` to `size` bytes. If decompression fails, for example for lack of memory, returns zeros.
 fn decompressed(packed: &[u8], size: usize) -> Vec<u8> {
     let mut planes = zstd::bulk::decompress(packed, size).unwrap_or_default();
     planes.resize(size, 0);
@@ -430,7 +438,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Returns `count` bodies, a few of them far away, after they moved for the time `t`.
+    /// Returns `count` bodies, a few of them far away, after they have moved for the time `t`.
     fn cloud(count: usize, t: f32) -> Points {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let mut positions = Vec::new();
@@ -443,7 +451,7 @@ mod tests {
         Points { positions: positions.into(), values: values.into(), colours: 3, ..Points::default() }
     }
 
-    /// Checks all numbers of a decoded frame, and returns it.
+    /// Checks that `packed` contains `points` within the quantization error, and returns the decompressed points.
     fn check(points: &Points, packed: &Packed) -> Points {
         let decoded = packed.decode();
         assert_eq!(decoded.positions.len(), points.positions.len());
@@ -470,7 +478,7 @@ mod tests {
         let key = cloud(5000, 0.0);
         let packed = encoder.encode(&key, true);
         check(&key, &packed);
-        // The box holds most bodies, so that one far away does not make the steps coarse.
+        // The box contains only most bodies, so that distant bodies do not make the quantization steps coarse.
         assert!(packed.error()[0] < 3.5 / STEPS && (8..200).contains(&packed.outside.len()));
         assert_eq!(packed.decode().positions[0][..3], key.positions[0][..3]);
         for nth in 1..6 {

@@ -1,4 +1,4 @@
-//! Events of a run: what changed between two frames.
+//! Events of a run, such as edits and changed settings, which are found by comparing successive frames.
 
 use crate::base::{format, params};
 use crate::session::frame::Stats;
@@ -10,26 +10,26 @@ pub enum EventKind {
     Setting,
     /// The user has changed the bodies or the obstacles by hand, or has undone such a change.
     Edit,
-    /// The scene has begun anew, or continues from a snapshot or an earlier moment.
+    /// The scene has been restarted, or continues from a snapshot or an earlier moment.
     Start,
-    /// A warning has appeared.
+    /// The window has shown a warning to the user.
     Warning,
 }
 
-/// Something that happened in a run.
+/// An event in the record of a run, such as an edit, a changed setting or a warning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Time in the record, in seconds (see [`RecordedFrame::at`](super::RecordedFrame::at)).
+    /// Time of the event, in seconds since recording began (see [`RecordedFrame::at`](super::RecordedFrame::at)).
     pub at: f64,
     /// Number of steps since the scene began.
     pub step: u64,
-    /// What kind of event it is.
+    /// Kind of the event, such as an edit or a warning.
     pub kind: EventKind,
-    /// What happened, for example `Gravity G = 2`.
+    /// Description of the event, for example `Gravity G = 2`.
     pub text: String,
 }
 
-/// Returns what happened between two successive frames.
+/// Returns the kind and description of each event between two successive frames, given their statistics.
 pub(super) fn between(before: &Stats, after: &Stats) -> Vec<(EventKind, String)> {
     if before.generation != after.generation {
         let text = match after.step {
@@ -50,7 +50,7 @@ pub(super) fn between(before: &Stats, after: &Stats) -> Vec<(EventKind, String)>
     let changes = changes.into_iter().map(|(label, value)| format!("{label} = {value}"));
     let variant = (before.variant != after.variant).then(|| format!("Variant {}", after.variant));
     let group = (before.work_group != after.work_group && before.variant == after.variant)
-        .then(|| format!("Work-group {}", after.work_group));
+        .then(|| format!("Work-group size {}", after.work_group));
     let reverse = (old.reverse != new.reverse)
         .then(|| if new.reverse { "Time runs backwards" } else { "Time runs forwards" }.to_owned());
     let settings = changes.chain(variant).chain(group).chain(reverse);

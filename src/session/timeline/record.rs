@@ -1,4 +1,5 @@
-//! The record: compressed frames and events within a limit of memory. Old frames are thinned before any is dropped.
+//! The record of a run: compressed frames and events within a memory limit. To stay within the limit, the record first
+//! keeps fewer of the old frames, and then drops the oldest ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,48 +9,48 @@ use super::events::{Event, EventKind, between};
 use crate::engine::RestorePoint;
 use crate::session::frame::{Frame, Stats};
 
-/// Every frame with a number divisible by this one is a key frame, which is dropped only when it is the oldest frame.
+/// Distance between key frames, in frame numbers. A key frame is dropped only when it is the oldest frame.
 pub(super) const KEY_EVERY: u64 = 8;
-/// Time, in seconds, for which all frames are kept.
+/// Length of the newest part of the record, in seconds, in which no frames are thinned out.
 const RECENT: f64 = 10.0;
-/// Maximum number of frames.
+/// Maximum number of frames in the record.
 const MOST_FRAMES: usize = 20_000;
-/// Maximum number of events.
+/// Maximum number of events in the record.
 const MOST_EVENTS: usize = 1000;
 /// Assumed size in memory of a frame's statistics, in bytes.
 const STATS_BYTES: usize = 4096;
 
-/// A recorded frame.
+/// A recorded frame with compressed points.
 #[derive(Debug, Clone)]
 pub struct RecordedFrame {
-    /// Number of the frame among the recorded ones. The more often it is divisible by two, the longer the frame is kept.
+    /// Sequence number of the frame. The more often the number is divisible by two, the longer the frame is kept.
     pub(super) number: u64,
-    /// Time in the record, in seconds: the time for which the simulation has run, without pauses.
+    /// Time at which the frame was recorded, in seconds since recording began. A pause counts as at most one second.
     pub at: f64,
     /// Statistics of the frame. The lists for plots and tables are empty.
     pub stats: Stats,
-    /// Range of the colour map.
+    /// Values at the two ends of the colour map.
     pub value_range: [f32; 2],
-    /// The points of the frame.
+    /// Compressed points of the frame.
     pub packed: Arc<Packed>,
 }
 
 impl RecordedFrame {
-    /// Returns the frame as the simulation has sent it, except for rounding (see [`Packed::decode`]).
+    /// Decompresses the frame. Positions and values are rounded (see [`Packed::decode`]).
     pub fn frame(&self) -> Frame {
         Frame { points: self.packed.decode(), value_range: self.value_range, stats: self.stats.clone() }
     }
 }
 
-/// The frames of the last minutes of a run, oldest first, and the events among them.
+/// Record of the last minutes of a run: its frames and the events between them, within a memory limit.
 #[derive(Debug)]
 pub struct Record {
     frames: VecDeque<RecordedFrame>,
     events: VecDeque<Event>,
-    /// Limit on the memory of the frames, in bytes.
+    /// Memory limit of the record, in bytes.
     limit: usize,
     bytes: usize,
-    /// Number that changes when frames are dropped or added, so that positions in the list may have changed.
+    /// Number that changes whenever frames or events are added or dropped.
     revision: u64,
 }
 
@@ -74,17 +75,17 @@ impl Record {
         self.bytes
     }
 
-    /// Returns the limit on the memory, in bytes.
+    /// Returns the memory limit of the record, in bytes.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Returns a number that changes whenever the list of frames changes.
+    /// Returns a number that changes whenever frames or events are added or dropped.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Sets the limit on the memory, in bytes, and drops what exceeds it.
+    /// Sets the memory limit of the record, in bytes, and drops frames and restore points that exceed the limit.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
         match limit {
@@ -93,7 +94,7 @@ impl Record {
         }
     }
 
-    /// Forgets all frames and events.
+    /// Removes all frames and events from the record.
     pub fn clear(&mut self) {
         self.frames.clear();
         self.events.clear();
@@ -105,14 +106,14 @@ impl Record {
         Some([self.frames.front()?.at, self.frames.back()?.at])
     }
 
-    /// Returns the place of the last frame at or before the time `at`, or of the first frame if all are later; `None` if the
-    /// record is empty.
+    /// Returns the index of the last frame at or before the time `at`, in seconds, or 0 if all frames are later; `None`
+    /// if the record is empty.
     pub fn place(&self, at: f64) -> Option<usize> {
         let later = self.frames.partition_point(|frame| frame.at <= at);
         (!self.frames.is_empty()).then(|| later.saturating_sub(1))
     }
 
-    /// Adds an event at the time of the newest frame.
+    /// Adds an event at the time of the newest frame. Does nothing if the record is empty.
     pub fn note(&mut self, kind: EventKind, text: String) {
         let Some(newest) = self.frames.back() else { return };
         self.events.push_back(Event { at: newest.at, step: newest.stats.step, kind, text });
@@ -122,8 +123,8 @@ impl Record {
         self.revision += 1;
     }
 
-    /// Adds a frame, and the events since the last one. Then drops frames until the record is within its limit. A frame of
-    /// another mode begins a new record.
+    /// Adds a frame, and events for the changes since the last frame. Then drops frames until the record is within its
+    /// limits. A frame of another mode first clears the record.
     pub(super) fn push(&mut self, frame: RecordedFrame) {
         let events = match self.frames.back() {
             Some(last) if last.stats.mode == frame.stats.mode => between(&last.stats, &frame.stats),
@@ -138,8 +139,9 @@ impl Record {
         self.thin();
     }
 
-    /// Drops frames until the record is within its limit. First thins all but the most recent frames to a half, beginning
-    /// with the oldest, then to a quarter, then to an eighth. Then drops the oldest frames.
+    /// Drops restore points and frames until the record is within its limits. Restore points may use half of the
+    /// memory. Among the frames older than [`RECENT`], keeps every second, then every fourth, then every eighth. Then
+    /// drops the oldest.
     fn thin(&mut self) {
         loop {
             let points = self.measure();
@@ -159,8 +161,9 @@ impl Record {
         }
     }
 
-    /// Drops as many of the frames that are needed least as the limits ask for, oldest first, while the record keeps its
-    /// length. Returns whether there was such a frame. Drops them in one pass, because there may be thousands.
+    /// Thins out the frames older than [`RECENT`]: drops those whose numbers are least often divisible by two, oldest
+    /// first, until the record is within its limits. Never drops key frames. Returns false if no frame can be dropped.
+    /// Uses a single pass over the frames, because there may be thousands.
     fn drop_least_needed(&mut self) -> bool {
         let recent = self.frames.back().map_or(0.0, |frame| frame.at) - RECENT;
         let level = |frame: &RecordedFrame| frame.number.trailing_zeros();
@@ -180,7 +183,7 @@ impl Record {
         true
     }
 
-    /// Drops the oldest frame, and those that are differences from it.
+    /// Drops the oldest frame, and the frames after it that are stored as differences from it.
     fn drop_oldest(&mut self) {
         self.frames.pop_front();
         while self.frames.front().is_some_and(|frame| !frame.packed.is_key()) {
@@ -188,8 +191,9 @@ impl Record {
         }
     }
 
-    /// Drops one restore point. Prefers a point whose frames can use the previous point instead, because only steps lie
-    /// between the two; among these, takes the pair with the fewest steps between them. If there is none, drops the oldest.
+    /// Drops one restore point. Prefers a point that the previous point can replace, because only steps lie between the
+    /// two; among such points, takes the one that is the fewest steps after its predecessor. If there is none, drops
+    /// the oldest point.
     fn drop_restore_point(&mut self) {
         let mut all = Vec::new();
         for point in self.frames.iter().filter_map(|frame| frame.stats.restore_point.as_ref()) {
@@ -213,7 +217,7 @@ impl Record {
         }
     }
 
-    /// Measures the memory that the record uses. Returns that of the restore points alone.
+    /// Measures the memory that the record uses. Returns the memory of the restore points alone, in bytes.
     fn measure(&mut self) -> usize {
         let (mut bytes, mut points) = (0, 0);
         let (mut weights, mut last) = (None, None);
@@ -290,10 +294,10 @@ mod tests {
         fill(&mut record, 1200, 50);
         let all = record.bytes();
         let numbers = |record: &Record| record.frames.iter().map(|frame| frame.number).collect::<Vec<_>>();
-        // A little less memory costs every second of the oldest frames.
+        // With slightly less memory, every second one of the oldest frames is dropped.
         record.set_limit(all - 10 * STATS_BYTES);
         assert_eq!(numbers(&record)[..12], [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21]);
-        // With half the memory, the oldest frames are a quarter, the middle ones a half, and the most recent ones whole.
+        // With half the memory, a quarter of the oldest frames, half of the middle ones and all recent ones are left.
         record.set_limit(all / 2);
         let left = numbers(&record);
         let gaps: Vec<u64> = left.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -301,7 +305,7 @@ mod tests {
         assert!(gaps.is_sorted_by(|a, b| a >= b), "{gaps:?}");
         let whole = gaps.iter().rev().take_while(|gap| **gap == 1).count();
         assert!((298..=302).contains(&whole), "{whole}");
-        // With very little, the oldest ones are dropped, and the first one left is a key frame.
+        // With very little memory, the oldest frames are dropped, and the first one left is a key frame.
         record.set_limit(all / 10);
         let left = numbers(&record);
         assert!(left[0] > 0 && record.frames[0].packed.is_key(), "{left:?}");
@@ -335,7 +339,7 @@ mod tests {
         let mut points = vec![engine.restore_point().unwrap()];
         let bytes = points[0].bytes();
         assert!(bytes >= 2000 * 32);
-        // A change makes a point that no other can replace.
+        // After a change of the configuration, no other restore point can replace the new one.
         for seed in 2..5 {
             engine.configure(Config { seed, ..engine.config().clone() }).unwrap();
             points.push(engine.restore_point().unwrap());

@@ -1,4 +1,4 @@
-//! Records frames on a thread of its own, so that the window never waits for their compression.
+//! Records frames of a run. A separate thread compresses the frames, so that the window never waits for compression.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::session::frame::{Frame, Stats};
 
 /// Shortest time between two recorded frames.
 const INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 31);
-/// Longest time, in seconds, for which a pause counts in the record.
+/// Maximum time, in seconds, that a pause between two recorded frames adds to the times in the record.
 const LONGEST_GAP: f64 = 1.0;
 
-/// A frame for the thread that compresses.
+/// A frame to be compressed by the recorder's thread.
 struct Job {
     at: f64,
     points: Points,
@@ -24,28 +24,29 @@ struct Job {
     stats: Stats,
 }
 
-/// Records the frames of a run while it is on. Dropping it ends its thread.
+/// Records the frames of a run on a separate thread, which ends when the recorder is dropped.
 pub struct Recorder {
     record: Arc<Mutex<Record>>,
     jobs: Sender<Job>,
-    /// Maximum number of bodies of a recorded frame. Of more bodies, every third, every fifth and so on is recorded.
+    /// Maximum number of bodies in a recorded frame. If a frame has more bodies, only every third (or fifth, …) body is
+    /// recorded.
     bodies: usize,
-    /// Time in the record, in seconds.
+    /// Time of the last recorded frame, in seconds since the first one. Pauses count as at most [`LONGEST_GAP`].
     at: f64,
     last: Option<Instant>,
-    /// Mode, generation, step, number of edits and number of edits that can be undone of the frame that was recorded last.
+    /// Mode, generation, step, number of edits and number of undoable edits of the last recorded frame.
     moment: Option<(&'static str, u64, u64, (u64, usize))>,
 }
 
 impl Recorder {
-    /// Starts a recorder with a limit of memory in bytes and a maximum number of bodies in a frame. With a limit of 0, it
-    /// records nothing.
+    /// Starts a recorder with a memory limit in bytes and a maximum number of bodies in a frame. A limit of 0 disables
+    /// recording.
     ///
     /// # Errors
     /// Returns an error if the system cannot create the thread.
     pub fn new(limit: usize, bodies: usize) -> Result<Self> {
         let record = Arc::new(Mutex::new(Record::new(limit)));
-        // One frame waits while another one is compressed. Further frames are left out.
+        // One frame waits while another one is compressed. Frames that arrive meanwhile are skipped.
         let (jobs, inbox) = bounded(1);
         let shared = record.clone();
         std::thread::Builder::new()
@@ -55,23 +56,24 @@ impl Recorder {
         Ok(Self { record, jobs, bodies, at: 0.0, last: None, moment: None })
     }
 
-    /// Returns the record. The thread that compresses waits for it, so that it must not be held for long.
+    /// Locks and returns the record. The compressing thread waits for the lock, so the caller must release it soon.
     pub fn record(&self) -> MutexGuard<'_, Record> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the limit on the memory of the record, in bytes. 0 stops recording, and forgets the record.
+    /// Sets the memory limit of the record, in bytes. A limit of 0 stops recording and clears the record.
     pub fn set_limit(&self, limit: usize) {
         self.record().set_limit(limit);
     }
 
-    /// Adds an event at the time of the newest recorded frame.
+    /// Adds an event to the record, at the time of the newest recorded frame.
     pub fn note(&self, kind: EventKind, text: String) {
         self.record().note(kind, text);
     }
 
-    /// Records `frame`, which arrived at the time `now`, unless it comes too soon after the last one, shows the same moment,
-    /// or is only passed during a seek. Copies its points. Never waits.
+    /// Queues a copy of `frame`, which arrived at the time `now`, to be recorded. Skips the frame if it follows the
+    /// last one too soon, shows the same moment or belongs to a seek, or if the compressing thread is busy. Never
+    /// blocks.
     pub fn take(&mut self, frame: &Frame, now: Instant) {
         let stats = &frame.stats;
         let moment = (stats.mode, stats.generation, stats.step, (stats.edits, stats.undos));
@@ -93,12 +95,12 @@ impl Recorder {
             ..stats.clone()
         };
         let points = part(&frame.points, self.bodies);
-        // Only this thread sends, so that there is still room.
+        // The queue has room: it was not full above, and no other thread sends.
         let _ = self.jobs.try_send(Job { at: self.at, points, value_range: frame.value_range, stats });
     }
 }
 
-/// Returns a copy of `points` with at most `most` bodies, without the light, the cells and the series.
+/// Returns a copy of `points` with at most `most` bodies, without the light, the tree cells and the series.
 fn part(points: &Points, most: usize) -> Points {
     let stride = sample_stride(points.positions.len(), most);
     let stride = if points.positions.len() <= most { 1 } else { stride };
@@ -117,7 +119,7 @@ fn part(points: &Points, most: usize) -> Points {
     }
 }
 
-/// Compresses frames until the recorder is dropped.
+/// Compresses the frames from `jobs` and adds them to `record`, until the recorder is dropped.
 fn compress(jobs: &Receiver<Job>, record: &Mutex<Record>) {
     let (mut encoder, mut number) = (Encoder::default(), 0_u64);
     for Job { at, points, value_range, stats } in jobs {

@@ -126,9 +126,9 @@ impl Worker {
         self.conclude(outcome, wanted);
     }
 
-    /// Stops seeking, and stays at the current step.
+    /// Stops seeking after the current burst of steps, and stays at the step reached.
     pub(super) fn stop_seeking(&mut self) -> Result<()> {
-        // The current burst keeps its direction.
+        // The current burst must end before the direction of time changes.
         if self.stepper.goal.is_some() && self.settle()? && self.stepper.goal.take().is_some() {
             self.publisher.is_stale = true;
             self.set_direction(self.config().reverse)?;
@@ -158,7 +158,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Pauses the simulation, and returns the configuration.
+    /// Pauses the simulation, and returns its new configuration.
     pub(super) fn pause(&mut self) -> Result<Config> {
         let paused = Config { running: false, ..self.config().clone() };
         self.engine.configure(paused.clone())?;

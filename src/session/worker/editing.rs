@@ -1,11 +1,11 @@
-//! State of the selection, and of edits that last longer than one command.
+//! State of the selection, and of edits that span several commands, such as attractions and brush strokes.
 
 use crate::base::Attractor;
 
 /// An attraction or repulsion of bodies by the user's pointer.
 pub(super) struct Attraction {
     pub attractor: Attractor,
-    /// Number of computed steps for which the user's attraction has yet to be applied; may be fractional.
+    /// Number of computed steps during which the attraction has not acted yet; may be fractional.
     pub owed: f64,
     /// Whether the attraction has changed any bodies, so that undo has something to revert.
     pub has_acted: bool,

@@ -20,8 +20,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Restores another state with `restore`, which undoes or redoes an edit. If there is no such edit, sends the message
-    /// `nothing`.
+    /// Calls `restore`, which undoes or redoes an edit. If there is no such edit, sends the message `nothing`.
     pub(super) fn undo_or_redo(
         &mut self,
         restore: fn(&mut Engine) -> Result<bool>,
@@ -103,7 +102,7 @@ impl Worker {
         let attractor = &attraction.attractor;
         let begin = match attraction.has_acted {
             true => Ok(()),
-            // A refused attractor leaves nothing to undo.
+            // Applies the attractor for no time first: if it is refused, there is nothing to undo.
             false => {
                 self.engine.attract(attractor, 0.0).and_then(|()| self.engine.remember(EditKind::Attract))
             }

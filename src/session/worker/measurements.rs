@@ -26,7 +26,7 @@ const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
 /// drags a slider or holds a key.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
-/// Energy and momentum, measured at a certain moment of the simulation.
+/// Energy and momentum of the simulation, and the moment at which they were measured.
 pub(super) struct Sums {
     pub diagnostics: Diagnostics,
     pub energy_drift: Option<f64>,
@@ -94,7 +94,7 @@ impl Measurements {
         self.next_energy = Instant::now() + pause;
     }
 
-    /// Sets what the window shows.
+    /// Selects the measurements whose results the window shows.
     pub(super) fn watch(&mut self, watched: WatchList) {
         let WatchList { energy, distributions, kernels, peaks, restore_points: _ } = watched;
         self.distributions.switch(distributions);

@@ -47,7 +47,7 @@ impl Worker {
             }
             Command::Fork(answer) => self.fork(&answer)?,
             Command::Pair(pairing) => self.pair(pairing),
-            // If the other simulation has ended, nothing is handed over.
+            // If the receiving simulation has ended, sending fails, and the autosave is dropped.
             Command::GiveAutosave(other) => drop(other.send(std::mem::take(&mut self.autosave))),
             Command::TakeAutosave(other) => {
                 if let Ok(autosave) = other.recv() {
@@ -78,7 +78,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Begins or ends to take turns with another simulation.
+    /// Starts or stops taking turns on the device with another simulation.
     fn pair(&mut self, pairing: Option<Pairing>) {
         if pairing.is_some() != self.turns.is_some() {
             self.measurements.rates.reset();
@@ -149,7 +149,7 @@ impl Worker {
         }
     }
 
-    /// Goes back to the moment of the run in `moment`, or reports an error and keeps the current simulation.
+    /// Goes back to an earlier moment of the run, or reports an error and keeps the current simulation.
     fn continue_from(&mut self, moment: Continuation) -> Result<()> {
         let Continuation { point, config, step, view } = moment;
         let config = Config { running: false, tuned: self.config().tuned.clone(), ..config };

@@ -18,7 +18,7 @@ use crate::session::rates::Rates;
 impl Worker {
     /// Reads back a frame and sends it to the window. Before waiting for the data, queues the next burst of steps.
     pub(super) fn publish(&mut self) -> Result<()> {
-        // The image of the light must be that of the newest camera.
+        // The image of the bodies' light must be computed for the newest camera position.
         for request in self.queue.take_light() {
             self.set_light(request);
         }
@@ -35,7 +35,7 @@ impl Worker {
                 && !checks
                 && !probes
                 && !surveys;
-        // The next burst belongs to the next turn.
+        // If simulations take turns, the next burst must wait for the next turn.
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none() && self.turns.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
@@ -45,7 +45,7 @@ impl Worker {
         };
         let memory = self.publisher.take_memory();
         self.request_cells();
-        // The window has yet to see a new scene, so that its request belongs to the former one.
+        // Until the window has received a frame of a new scene, its request for an image belongs to the previous scene.
         let is_known = self.publisher.generation == Some(stats.generation);
         self.publisher.generation = Some(stats.generation);
         let mut light = self.publisher.light.as_deref().filter(|_| is_known).cloned();
@@ -62,7 +62,7 @@ impl Worker {
         let (points, seconds) = match pending.wait() {
             Ok(answer) => answer,
             Err(error) => {
-                // The other devices compute the lost steps again, and a later frame shows them.
+                // The other devices compute the lost steps again. A later frame shows the result.
                 self.engine.recover(error)?;
                 (self.stepper.is_bursting, self.publisher.is_stale) = (true, true);
                 return Ok(());
@@ -127,7 +127,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the total momentum as it was last measured. Sums up the momenta of the bodies if it has not been measured.
+    /// Returns the last measured total momentum. Without a measurement, adds up the momenta of the bodies.
     fn momentum(&mut self) -> Result<Option<[f64; 3]>> {
         if let Some(sums) = &self.measurements.sums {
             return Ok(Some(sums.diagnostics.momentum));
@@ -148,22 +148,22 @@ impl Worker {
             && peaks.is_due(&self.engine.devices()[0], info)
     }
 
-    /// Sets the image of the bodies' light that the next frames contain.
+    /// Sets the image of the bodies' light that the next frames contain; `None` for no image.
     pub(super) fn set_light(&mut self, request: Option<Box<LightRequest>>) {
         let is_switch = self.publisher.light.is_some() != request.is_some();
         self.publisher.light = request;
-        // While the simulation runs, the next frame soon shows a new view of the image.
+        // While the simulation runs, the next frame soon contains the new image anyway.
         self.publisher.is_stale |= is_switch || !self.wants_steps();
     }
 
-    /// Tells the engine which cells of the tree the next points contain.
+    /// Tells the engine which tree cells to include in the next frame.
     fn request_cells(&mut self) {
         let body = self.edits.selected;
         self.engine.show_cells(self.publisher.cells.map(|depth| CellRequest { depth, body }));
     }
 
-    /// Returns `points` with the number that identifies the quantity shown by the colours. If the colours show errors,
-    /// also adds the errors.
+    /// Sets [`Points::colours`], which identifies the quantity shown by the colours. If the colours show errors, also
+    /// replaces the values of `points` with errors.
     fn coloured(&mut self, points: Points) -> Points {
         let view = self.config().mode.values().of(ChangeEffect::View);
         let colours = self.publisher.colours(self.engine.generation(), view);

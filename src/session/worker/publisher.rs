@@ -17,17 +17,17 @@ pub(super) struct Publisher {
     pub is_stale: bool,
     /// Whether the values recorded during the last burst have yet to be added to the history.
     pub has_new_series: bool,
-    /// Depth of the tree's cells that frames contain; `None` for no cells.
+    /// Depth of the tree cells to include in frames; `None` for no cells.
     pub cells: Option<u32>,
-    /// Image of the bodies' light that frames contain; `None` for no image.
+    /// Image of the bodies' light to include in frames; `None` for no image.
     pub light: Option<Box<LightRequest>>,
-    /// Generation of the last frame; `None` before the first frame.
+    /// Generation (run number, [`Stats::generation`]) of the last frame; `None` before the first frame.
     pub generation: Option<u64>,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,
-    /// Current value of [`Points::colours`], and the generation and view parameters to which it belongs.
+    /// Current value of [`Points::colours`], and the generation and view parameters for which it was assigned.
     colours: (u64, (u64, ParamValues)),
-    /// Configuration of the last frame. Frames share it as long as it does not change.
+    /// Configuration of the last frame. Successive frames with equal configurations share it.
     config: Arc<Config>,
     pub history: History,
 }
@@ -68,7 +68,8 @@ impl Publisher {
         self.colours.0
     }
 
-    /// Returns a copy of `config` for the statistics of a frame.
+    /// Returns a copy of `config` for the statistics of a frame, shared with the last frame if the configuration is the
+    /// same.
     pub(super) fn config(&mut self, config: &Config) -> Arc<Config> {
         if *self.config != *config {
             self.config = Arc::new(config.clone());

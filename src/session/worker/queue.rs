@@ -17,7 +17,7 @@ const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct CommandQueue {
     /// The channel that delivers commands from the window.
     pub inbox: Receiver<Command>,
-    /// The commands to carry out next.
+    /// Received commands that have not been carried out yet, oldest first.
     pub waiting: VecDeque<Command>,
     /// Time at which the program quits even if requested files have not been written yet; `None` until quitting begins.
     deadline: Option<Instant>,
@@ -33,7 +33,8 @@ impl CommandQueue {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns the time after which the program quits without waiting for steps in progress. The first call sets it.
+    /// Returns the time after which the program quits without waiting for steps in progress. The first call sets this
+    /// time.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }

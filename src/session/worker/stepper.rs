@@ -9,12 +9,13 @@ const PICTURE: Duration = Duration::from_nanos(16_666_667);
 /// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take, so that the frame
 /// is ready when the window has drawn the previous one.
 const BURST_SHARE: f64 = 0.85;
-/// Number of bursts that a displayed frame may have to wait for in free run, including the current burst.
+/// Number of bursts, including the current one, that a displayed frame may have to wait for in free run (when steps do
+/// not wait for the screen).
 const FREE_BURSTS: f64 = 3.0;
-/// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
+/// Longest `auto` burst in free run, in steps. Outside free run, [`Config::pace`] determines the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Longest duration of a burst of more than one step where a graphics card draws, as a multiple of the usual interval
-/// between displayed frames. The same card may compute the steps, and drawing then waits for them.
+/// Longest duration of a burst of more than one step if a graphics card draws the frames, as a multiple of the usual
+/// interval between displayed frames. If the same card computes the steps, drawing waits for the burst.
 const LONGEST_PICTURES: f64 = 2.0;
 /// Longest burst, in steps, while the pointer attracts bodies; short because the attraction acts only between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
@@ -108,7 +109,7 @@ impl Stepper {
             return self.within_reach(steps, situation);
         }
         let (least, _) = config.mode.info().work.burst;
-        // Outside free run, longer bursts compensate for slow drawing: they fill the time that it takes, and keep the number
+        // Outside free run, slow drawing leads to longer bursts: they fill the time between frames, and keep the number
         // of steps per second.
         let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
         let slower = if is_free { 1.0 } else { (picture / usual).max(1.0) };
@@ -216,9 +217,9 @@ mod tests {
         );
     }
 
-    /// Simulates frames by a clock. Drawing a frame takes `draw` seconds, and longer by the fraction `contention` of the
-    /// device's time meanwhile. A step takes `step` seconds. Returns the fraction of the time that the device is busy, the
-    /// steps per second, and the interval between frames, after the first half of the frames.
+    /// Simulates the timing of frames. Drawing a frame takes `draw` seconds plus the fraction `contention` of the time
+    /// of its burst. A step takes `step` seconds. Returns the fraction of the time that the device is busy, the steps
+    /// per second, and the interval between frames in seconds, after the first half of the frames.
     fn simulated(stepper: &mut Stepper, draw: f64, contention: f64, step: f64) -> (f64, f64, f64) {
         const FRAMES: usize = 400;
         let (mut busy, mut steps, mut elapsed) = (0.0, 0.0, 0.0);
@@ -247,8 +248,8 @@ mod tests {
             let (busy, ..) = simulated(&mut software(), draw, 0.0, step);
             assert!((0.75..0.9).contains(&busy), "{busy} with {draw} s to draw");
         }
-        // Cheap steps do not fill the time, because the simulation would run away: it keeps its speed, 4 steps in each
-        // sixtieth of a second.
+        // Cheap steps must not fill the time, because the simulation would run too fast. It keeps its speed: 4 steps in
+        // each sixtieth of a second.
         for draw in [0.005, 0.05, 1.3] {
             let (_, per_second, _) = simulated(&mut software(), draw, 0.0, 1e-5);
             assert!((per_second / 240.0 - 1.0).abs() < 0.02, "{per_second} with {draw} s to draw");

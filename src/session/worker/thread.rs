@@ -57,7 +57,7 @@ pub(in crate::session) fn run(
     worker.close(has_failed);
 }
 
-/// The worker: an engine, and the parts that decide what the engine does next.
+/// State of the simulation's thread: the engine, and the parts that decide what the engine does next.
 pub(super) struct Worker {
     pub engine: Engine,
     pub notifier: Notifier,
@@ -67,7 +67,7 @@ pub(super) struct Worker {
     pub edits: EditState,
     pub publisher: Publisher,
     pub autosave: Autosave,
-    /// Turns on the device, if another simulation uses it too.
+    /// Handle for taking turns on the device; `None` unless a second simulation uses the device.
     pub turns: Option<Turns>,
     /// Indices of lost devices that the window may not know about yet, so that its configurations may still name them.
     pub unseen_losses: VecDeque<usize>,
@@ -94,12 +94,12 @@ impl Worker {
                 };
                 match turns.take(quits) {
                     Some(turn) => Some(turn),
-                    // The next pass quits.
+                    // The next pass of the main loop carries out `Quit`.
                     None => return Ok(()),
                 }
             }
         };
-        // A changed state is shown before a step that may take a long time.
+        // Shows a changed state before starting a step, because the step may take a long time.
         let shows_first = self.publisher.is_due() && !self.stepper.is_bursting;
         if !shows_first && self.wants_steps() && !self.stepper.is_bursting {
             self.start_burst()?;
@@ -202,7 +202,7 @@ impl Worker {
         self.publisher.is_due() || (steps && may_step)
     }
 
-    /// Returns whether the simulation is paused, and the last frame has been published.
+    /// Returns whether the simulation is paused, and a frame with its current state has been published.
     fn stands_still(&self) -> bool {
         !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale
     }

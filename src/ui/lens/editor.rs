@@ -101,13 +101,13 @@ impl Editor {
                 self.build = Build::Running;
                 out.actions.push(Action::RunKernels(with_file(&source.edits, &file, draft)));
             }
-            let help = "Discard the changes of this file and run the built-in kernel";
+            let help = "Discard the changes to this file and run the built-in kernel";
             let back = ui.button("Back to the original").on_hover_text(help);
             out.record("source back", &back);
             leaves = back.clicked();
             match folder {
                 Some(folder) => {
-                    let help = format!("Write this file to {}, whose kernels then run", folder.display());
+                    let help = format!("Save this file to {}, and run the kernels of that folder", folder.display());
                     let action = Action::SaveKernel(file.file, draft.clone());
                     button(ui, out, ("source save", "Save to folder", &help), action);
                 }
@@ -119,8 +119,8 @@ impl Editor {
             }
             let state = match &self.build {
                 Build::Running => "Building… The old kernel keeps running.",
-                _ if is_running && draft == file.text => "The built-in kernel runs.",
-                _ if is_running => "This text runs.",
+                _ if is_running && draft == file.text => "The built-in kernel is running.",
+                _ if is_running => "The edited kernel is running.",
                 Build::Failed(_) => "The kernel does not compile. The old kernel keeps running.",
                 Build::None => "Not built yet.",
             };

@@ -38,8 +38,8 @@ pub struct Lens {
 
 /// All pages of the Lens window with their titles and tooltips, in the order in which the window lists them.
 const PAGES: &[(Page, &str, &str)] = &[
-    (Page::Step, "Time of a step", "How the time of a step divides among the kernels"),
-    (Page::Source, "Source", "The source code of the kernel that runs, and what each change improves"),
+    (Page::Step, "Step time", "Share of each kernel in the time of a step"),
+    (Page::Source, "Source", "Source code of the running kernel, with notes on what each change improves"),
     (Page::Roofline, "Roofline", "How close the variants come to what the device can do"),
 ];
 

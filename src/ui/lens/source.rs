@@ -102,7 +102,7 @@ impl Source {
             ui.label(small(
                 ui,
                 match cache.previous {
-                    Some(previous) => format!("compared with {previous}, the variant before it"),
+                    Some(previous) => format!("compared with the previous variant, {previous}"),
                     None => "the first variant".to_owned(),
                 },
             ));
@@ -147,13 +147,13 @@ impl Source {
             let help = "Also show the lines of the previous variant that this variant removes";
             let removed = checkbox(ui, &mut self.shows_removed, "Removed lines").on_hover_text(help);
             out.record("source removed", &removed);
-            let help = "Show the names of the macros instead of the values with which they are compiled";
+            let help = "Show the names of macros instead of their values";
             let names = checkbox(ui, &mut self.shows_names, "Names of macros").on_hover_text(help);
             out.record("source names", &names);
             let notes = listing.lines.iter().filter(|line| line.note.is_some()).count();
             let at = self.note.map_or(0, |note| note + 1);
             let label = "Next note";
-            let help = "Scroll to the next note on a change";
+            let help = "Scroll to the next note about a change";
             let next = ui.add_enabled(notes > 0, egui::Button::new(format!("{label} ({at}/{notes})")));
             let next = next.on_hover_text(help);
             out.record("source note", &next);

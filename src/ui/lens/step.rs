@@ -1,4 +1,4 @@
-//! "Time of a step" page of the Lens window: a bar and a table of the kernels that a step runs.
+//! "Step time" page of the Lens window: a bar and a table of the kernels that a step runs.
 
 use egui::{Align, Align2, Color32, Grid, Label, Layout, Rect, RichText, Sense, TextStyle, pos2, vec2};
 
@@ -18,18 +18,18 @@ const CHARACTER: f32 = 8.0;
 const NUMBER: f32 = 76.0;
 /// Titles and tooltips of the number columns in the table of kernels.
 const COLUMNS: [(&str, &str); 5] = [
-    ("launches", "Mean number of launches of the kernel per step"),
-    ("µs per step", "Time of all launches of the kernel in a step, in microseconds"),
-    ("share", "Part of the time of a step"),
+    ("launches", "Average number of times that the kernel is launched per step"),
+    ("µs per step", "Total time of the kernel's launches per step, in microseconds"),
+    ("share", "Share of the step time"),
     ("work-group", "Number of work-items that run together and share local memory"),
-    ("local memory", "Local memory of a work-group, as the driver reports it"),
+    ("local memory", "Local memory per work-group, as reported by the driver"),
 ];
 
 /// Shows how long each kernel takes on each device.
 pub(super) fn show(ui: &mut egui::Ui, stats: &Stats) {
     if stats.profiles.is_empty() {
         let text = match stats.running {
-            true => "Measuring… This device may also not report the times of its kernels.",
+            true => "Measuring… If no times appear, this device does not report kernel times.",
             false => "Run the simulation to measure how long each kernel takes.",
         };
         ui.label(text);
@@ -41,8 +41,8 @@ pub(super) fn show(ui: &mut egui::Ui, stats: &Stats) {
         }
         show_profile(ui, profile, nth);
     }
-    let note = "Times are from OpenCL's profiling events, less the time that recording adds to each launch. While this page \
-                is shown, one burst of steps is recorded every quarter of a second; at other times, nothing is recorded. \
+    let note = "Times come from OpenCL's profiling events, minus the overhead that profiling adds to each launch. While this page \
+                is shown, a few steps are profiled every quarter of a second; otherwise, profiling is off. \
                 `gravitile run --profile FILE.json` writes a trace of the launches.";
     ui.add_space(4.0);
     ui.add(Label::new(small(ui, note)).wrap());

@@ -89,7 +89,8 @@ impl Course {
         ui.horizontal(|ui| {
             ui.label(small(ui, self.lesson.title.as_str()));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let leave = ui.small_button("Leave").on_hover_text("End the lesson; the simulation goes on");
+                let leave =
+                    ui.small_button("Leave").on_hover_text("End the lesson; the simulation continues");
                 out.record("leave lesson", &leave);
                 *goes_on &= !leave.clicked();
             });

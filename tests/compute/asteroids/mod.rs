@@ -1,4 +1,4 @@
-//! Tests collisions of asteroids on a device, with every variant.
+//! Tests collisions of asteroids on a device with every variant.
 
 mod substeps;
 
@@ -10,7 +10,7 @@ use gravitile::modes::asteroids::{Asteroids, Colour, ContactLaw, INFO, Substeps}
 use gravitile::modes::{Diagnostics, Mode, Simulation, Variant, checks};
 use gravitile::scene::Setup;
 
-/// Returns a mode with collisions only: no planet, no losses, and no substeps.
+/// Returns a mode with collisions only: without a planet, without energy loss, and without substeps.
 fn space() -> Asteroids {
     Asteroids {
         dt: 1e-3,
@@ -41,7 +41,7 @@ fn bodies(rows: &[([f32; 3], [f32; 3], f32)]) -> Bodies {
     bodies
 }
 
-/// Generates a scene with its own parameters. Returns its mode and its bodies.
+/// Generates a scene with the scene's own parameters. Returns its mode and its bodies.
 fn scene(name: &str, n: usize) -> (Box<dyn Mode>, Bodies) {
     let scene = INFO.scene(name).unwrap();
     let mode = INFO.mode_for(scene);
@@ -68,7 +68,7 @@ fn kinetic(bodies: &Bodies) -> f64 {
 #[test]
 fn two_bodies_collide_as_the_textbook_says() {
     let masses = [1.0, 3.0];
-    // Along the line of centres, and at an angle to it.
+    // The bodies collide along the line of centres, and at an angle to it.
     for (n, name) in [([1.0, 0.0, 0.0], "head-on"), ([0.8, 0.6, 0.0], "oblique")] {
         let cases = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (0.0, 0.3), (0.5, 0.3), (1.0, 0.3)];
         let laws = [ContactLaw::Match, ContactLaw::Simple].into_iter();
@@ -83,7 +83,8 @@ fn two_bodies_collide_as_the_textbook_says() {
             let total = f64::from(masses[0] + masses[1]);
             let centre = (f64::from(masses[0]) * u1 + f64::from(masses[1]) * u2) / total;
             let e = f64::from(restitution);
-            // Speeds along n about the centre of mass are multiplied by −e; friction reduces the speed across n.
+            // The speeds along n relative to the centre of mass are multiplied by −e; friction reduces the speeds
+            // across n.
             let after = |u: f64| centre - e * (u - centre);
             for variant in INFO.variants {
                 let end = run(build(&mode, variant, &pair).as_mut(), 1);
@@ -211,7 +212,7 @@ fn the_planet_is_solid() {
     );
 }
 
-/// Returns which bodies were hit in the last step, according to their colour, and the number of collisions.
+/// Returns which bodies were hit in the last step, according to the colour `hit`, and the number of collisions.
 fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) -> (Vec<bool>, f64) {
     let mut mode = mode.boxed();
     gravitile::base::params::set(mode.as_mut(), "colour", gravitile::base::params::Choice::name(Colour::Hit))
@@ -308,7 +309,7 @@ fn bodies_that_stop_being_finite_are_held_out() {
 fn who_is_held_out_hides_no_one() {
     for variant in INFO.variants {
         for out in 0..4 {
-            // Two of the four bodies collide.
+            // Of the four bodies, `a` and `b` collide, and `out` is quarantined.
             let [a, b] = [(out + 1) % 4, (out + 2) % 4];
             let mut start = Bodies { positions: vec![[0.0; 4]; 4], velocities: vec![[0.0; 4]; 4] };
             for (i, x) in start.positions.iter_mut().enumerate() {
@@ -345,7 +346,8 @@ impl Course {
         Self { mode: mode.clone(), by: By::Reference(State::from(start.clone()).to_f64()) }
     }
 
-    /// Returns two simulations of the same start: by the variant `grid`, and by the f64 reference.
+    /// Returns two simulations from the same start: one on a device with the variant `grid`, and one with the f64
+    /// reference.
     fn both(mode: &Asteroids, start: &Bodies) -> [Self; 2] {
         [Self::of_device(mode, INFO.variant("grid").unwrap(), start), Self::of_reference(mode, start)]
     }
@@ -381,7 +383,7 @@ fn energy(bodies: &Bodies<f64>) -> f64 {
     rows.map(|(x, v)| 0.5 * x[3] * length(v).powi(2)).sum()
 }
 
-/// Returns the deepest overlap of equal bodies with each other or with the planet, divided by their radius.
+/// Returns the deepest overlap of equal bodies with each other or with the planet, divided by the radius of a body.
 fn deepest(bodies: &Bodies<f64>, mode: &Asteroids) -> f64 {
     let (radius, planet) = (f64::from(mode.radius), f64::from(mode.planet_radius));
     let x = &bodies.positions;
@@ -391,7 +393,7 @@ fn deepest(bodies: &Bodies<f64>, mode: &Asteroids) -> f64 {
     x.iter().map(|x| planet + radius - length(x)).fold(pairs, f64::max) / radius
 }
 
-/// Returns a generator of numbers from 0 to 1 that are the same in every run.
+/// Returns a generator of pseudorandom numbers from 0 to 1, which are the same in every run.
 fn noise() -> impl FnMut() -> f64 {
     let mut state = 1u64;
     move || {
@@ -428,7 +430,8 @@ fn shell(n: usize, radius: f64) -> Bodies {
     bodies
 }
 
-/// Returns bodies some time after they fell on the planet without a rebound: 1 500 by `grid`, fewer in f64.
+/// Returns the bodies of two simulations in which bodies fall on the planet without a rebound, after `steps` steps:
+/// 1 500 bodies with `grid`, fewer with the f64 reference.
 fn settled(contact_law: ContactLaw, steps: u32) -> Vec<(&'static str, Bodies<f64>, Asteroids)> {
     let mode = Asteroids {
         dt: 0.0015,
@@ -482,7 +485,8 @@ fn the_step_error_of_a_pile_is_small() {
     }
 }
 
-/// Returns, per simulation, how much of its height a stack on the planet loses, and its fastest body's final speed.
+/// For each simulation, returns how much of its height a stack of bodies on the planet loses, and the final speed of
+/// its fastest body.
 fn stacked(contact_law: ContactLaw, n: u16) -> Vec<(&'static str, f64, f64)> {
     let mode = Asteroids {
         dt: 0.002,
@@ -520,7 +524,7 @@ fn stacks_stand() {
     }
 }
 
-/// Returns the final kinetic energy and the largest rise in a step, both divided by the initial kinetic energy.
+/// Returns the final kinetic energy and the largest increase in one step, both divided by the initial kinetic energy.
 fn heat(course: &mut Course, steps: u32) -> [f64; 2] {
     let start = energy(&course.run(0));
     let (mut now, mut rise) = (start, 0.0f64);
@@ -585,7 +589,7 @@ fn a_break_of_billiard_balls_gains_no_energy() {
 
 #[test]
 fn newtons_cradle_swings() {
-    // Seven balls that almost touch; the impact takes one step from each ball to the next.
+    // Seven balls almost touch in a row; the impact takes one step from each ball to the next.
     let mode = Asteroids { radius: 0.5, dt: 1e-4, ..space() };
     let mut rows: Vec<_> = (0..7u8).map(|k| ([0.99999 * f32::from(k), 0.0, 0.0], [0.0; 3], 1.0)).collect();
     rows[0].1 = [1.0, 0.0, 0.0];
@@ -604,7 +608,7 @@ fn newtons_cradle_swings() {
 
 #[test]
 fn a_rebound_under_gravity_is_as_high_as_restitution_says() {
-    // Gravity does not separate bodies side by side, but pulls a body towards the planet during the step.
+    // Gravity does not separate bodies that lie side by side, but it pulls a body towards the planet during the step.
     let mode = Asteroids { restitution: 0.5, planet_mass: 1.0, planet_radius: 0.3, radius: 0.02, ..space() };
     let start = bodies(&[([0.3195, 0.0, 0.0], [-1.0, 0.2, 0.0], 1.0)]);
     for mut course in Course::both(&mode, &start) {
@@ -614,7 +618,7 @@ fn a_rebound_under_gravity_is_as_high_as_restitution_says() {
     }
 }
 
-/// Kernels are accurate if a body touches more bodies than its list of contacts can hold.
+/// Kernels are accurate even if a body touches more bodies than its list of contacts can hold.
 #[test]
 fn who_touches_many_is_right_too() {
     let mut start = ball(300, 1.0, 1.0);

@@ -1,4 +1,4 @@
-//! Tests steps of the mode asteroids that are divided into substeps.
+//! Tests the mode asteroids with steps that are divided into substeps.
 
 use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::Edit;
@@ -59,7 +59,8 @@ fn where_64_substeps_are_not_enough_it_says_so() {
     assert!(reach.advice.is_some_and(|advice| advice.contains("reduce Time step")), "{:?}", reach.advice);
 }
 
-/// Returns a mode with ten times the default gravity, and a time step so long that a pile sinks into the planet.
+/// Returns a mode with ten times the default gravity, and with a time step so long that a pile would sink into the
+/// planet.
 fn heavy(substeps: Substeps) -> Asteroids {
     Asteroids {
         dt: 0.008,
@@ -115,7 +116,7 @@ fn four_substeps_are_four_steps_of_a_quarter() {
             }
             assert_eq!(divided.rounds(), 4.0);
         }
-        // The parameter `decay` applies to a whole step. A root of 0.9999999, for a substep, would round to 1 in f32.
+        // The parameter `decay` applies to a whole step. For a substep, a root of 0.9999999 would round to 1 in f32.
         for decay in [0.9, 0.9999999] {
             let slow = Asteroids { decay, ..whole.clone() };
             let [mut divided, mut cut, mut lossless] =
@@ -151,7 +152,7 @@ fn how_a_divided_run_is_cut_changes_no_bit() {
         whole.run(100, |_| ()).unwrap();
         let end = bits(&whole.bodies().unwrap());
 
-        // Runs single steps, reads results and takes snapshots on the way, and changes the colour.
+        // Runs single steps, reads results and takes snapshots between the steps, and changes the colour.
         let (mut cut, mut counts, mut kept) = (engine(config.clone()), Vec::new(), Vec::new());
         for step in 0..100 {
             cut.run(1, |_| ()).unwrap();
@@ -196,7 +197,7 @@ fn a_body_that_a_hand_makes_fast_divides_the_next_step() {
     engine.undo().unwrap();
     engine.run(1, |_| ()).unwrap();
     assert_eq!(engine.rounds(), 1.0);
-    // Tests another time step.
+    // Continues with another time step.
     let mut config = engine.config().clone();
     params::set(config.mode.as_mut(), "dt", "0.1").unwrap();
     engine.configure(config).unwrap();
@@ -223,7 +224,7 @@ fn substeps_are_set_and_kept_like_any_parameter() {
         let values = INFO.try_mode_for(&scene.scene).unwrap().values();
         assert_eq!(values.get("substeps"), Some(ParamValue::Option(params::Choice::name(wanted))));
     }
-    // For benchmarks, every step must cost the same.
+    // In benchmarks, every step must cost the same.
     mode.even();
     assert_eq!(mode.substeps, Substeps::Fixed(1));
 }
@@ -232,7 +233,7 @@ fn substeps_are_set_and_kept_like_any_parameter() {
 fn the_reference_divides_steps_as_the_device_does() {
     let variant = &INFO.variants[0];
     let mode = heavy(Substeps::Auto);
-    // Bodies too far from each other and from the planet to touch, so that rounding has no effect.
+    // Bodies so far from each other and from the planet that none touch, so that rounding has no effect.
     let rows: Vec<_> = (0..8u8)
         .map(|k| ([1.0 + 0.2 * f32::from(k), 0.0, 0.0], [0.0, 2.0 + f32::from(k), 0.0], 1.0 + f32::from(k)))
         .collect();
@@ -246,7 +247,7 @@ fn the_reference_divides_steps_as_the_device_does() {
         let off: [f64; 4] = std::array::from_fn(|k| a[k] - b[k]);
         assert!(length(&off) < 1e-5, "{off:?}");
     }
-    // Without substeps the bodies end elsewhere.
+    // Without substeps, the bodies end in other places.
     let once = run(build(&heavy(Substeps::Fixed(1)), variant, start.bodies().unwrap()).as_mut(), 30).to_f64();
     let off: [f64; 4] = std::array::from_fn(|k| once.positions[0][k] - end.positions[0][k]);
     assert!(length(&off) > 1e-4, "{off:?}");

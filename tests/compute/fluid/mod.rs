@@ -1,4 +1,4 @@
-//! Tests flows: every variant against the f64 reference, and the physics against theory.
+//! Tests flows: compares every variant with the f64 reference, and the physics with theory.
 
 mod files;
 mod physics;
@@ -45,7 +45,8 @@ fn run(simulation: &mut FluidSimulation, steps: u32) {
     simulation.finish().unwrap();
 }
 
-/// Returns the largest error in free cells: of a velocity over the largest speed, or of a density over the mean.
+/// Returns the largest error in free cells: of velocities relative to the largest speed, or of densities relative to
+/// the mean density.
 fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
     let free = || (0..flow.cells.len()).filter(|i| !flow.walls.solid[*i]);
     let fastest = free().map(|i| right.at(i).1).map(|[x, y]| x.hypot(y)).fold(0.0, f64::max);
@@ -54,7 +55,7 @@ fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
     let off = |i: usize| {
         let ((rho, u), (rho_right, u_right)) = (flow.at(i), right.at(i));
         let speed = (u[0] - u_right[0]).hypot(u[1] - u_right[1]) / fastest;
-        // `f64::max` would ignore NaN.
+        // NaN counts as an infinite error, because `f64::max` would ignore NaN.
         let density = (rho - rho_right).abs() / mean;
         if speed.is_nan() || density.is_nan() { f64::INFINITY } else { speed.max(density) }
     };
@@ -64,8 +65,8 @@ fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
 /// Columns and rows of a grid, work-group size, and width of a work-group.
 type Shape = ([usize; 2], usize, u32);
 
-/// Grids and shapes of work-groups that cover them: incomplete work-groups in either direction, grids narrower than a
-/// vector, work-items without a cell, one row per work-group, and a single work-item.
+/// Sizes of grids, and shapes of work-groups that cover them: incomplete work-groups in either direction, grids
+/// narrower than a vector, work-items without a cell, one row per work-group, and work-groups of a single work-item.
 const SHAPES: [Shape; 6] = [
     ([64, 32], 64, 16),
     ([37, 23], 64, 16),
@@ -75,10 +76,10 @@ const SHAPES: [Shape; 6] = [
     ([130, 9], 96, 96),
 ];
 
-/// All shapes after few steps, and one after many.
+/// Numbers of steps, each with the shapes to test: all shapes after few steps, and one shape after many steps.
 const ALL: &[(u32, &[Shape])] = &[(1, &SHAPES), (10, &SHAPES), (1000, &[SHAPES[1]])];
 
-/// A flow, and the correct flow after some steps.
+/// A flow at the start, and the correct flow and mean speeds after some steps.
 struct Case {
     mode: Fluid,
     flow: Flow,
@@ -105,7 +106,7 @@ fn cases(steps: u32, shapes: &[Shape]) -> Vec<Case> {
 }
 
 impl Case {
-    /// Returns the error of a variant: in the flow or in its mean speeds, whichever is larger.
+    /// Returns the error of a variant: of its flow or of its mean speeds, whichever is larger.
     fn error(&self, device: &Device, variant: &'static Variant) -> f64 {
         let recipe = recipe(variant, device, self.work_group, self.width);
         let mut simulation = self.mode.build(device, recipe, &self.flow).unwrap();
@@ -117,14 +118,14 @@ impl Case {
         let right = &self.means[first as usize..];
         assert_eq!(found.len(), right.len());
         let off = found.iter().zip(right).map(|(found, right)| (found / right - 1.0).abs());
-        // `f64::max` would ignore NaN.
+        // Unlike `f64::max`, this comparison does not ignore NaN.
         let mean = off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a });
         let error = error(&simulation.flow().unwrap(), &self.right);
         if mean.is_nan() { f64::INFINITY } else { error.max(mean) }
     }
 }
 
-/// Compares every variant with the reference after some numbers of steps, each with its shapes.
+/// Compares every variant with the reference. `rounds` holds numbers of steps, each with the shapes of grids to test.
 fn every_variant_agrees(device: &Device, rounds: &[(u32, &[Shape])]) {
     for &(steps, shapes) in rounds {
         let cases = cases(steps, shapes);
@@ -178,7 +179,8 @@ fn every_variant_steps_a_fast_flow_by_each_collision_operator() {
     }
 }
 
-/// Returns a copy of the variant `name` in whose source the text `right` is replaced by `wrong`.
+/// Returns a copy of the variant `name` in whose source the first occurrence of the text `right` is replaced by
+/// `wrong`.
 fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
     let variant = VARIANTS.iter().find(|variant| variant.name == name).unwrap();
     assert!(variant.source.contains(right), "{name} has no `{right}` any more");
@@ -186,7 +188,7 @@ fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
     Box::leak(Box::new(Variant { source, ..*variant }))
 }
 
-/// Injects the first mistake of each variant.
+/// The test detects a mistake in the source of each variant; it tries the first mistake of each variant.
 #[test]
 fn a_mistake_in_each_variant_is_found() {
     let mut variants = BTreeSet::new();
@@ -199,7 +201,8 @@ fn mistakes_are_found() {
     find_mistakes(|_| true);
 }
 
-/// Injects mistakes into the variants, and checks that the errors show them. Tries those mistakes for whose variant `is_tried` returns true.
+/// Puts mistakes into the source of the variants, and checks that the errors of the flows reveal them. Tries only the
+/// mistakes for whose variant `is_tried` returns true.
 fn find_mistakes(mut is_tried: impl FnMut(&str) -> bool) {
     let device = cpu();
     let mistakes = [
@@ -228,7 +231,7 @@ fn find_mistakes(mut is_tried: impl FnMut(&str) -> bool) {
         ("vector", "blocked, c, &", "0, c, &"),
         ("vector", "blocked, c);", "(which)(0), c);"),
     ];
-    // So many steps that some launches compute several steps.
+    // The cases have so many steps that some launches compute several steps.
     let cases = cases(6, &SHAPES[1..4]);
     for (name, right, wrong) in mistakes.into_iter().filter(|(name, ..)| is_tried(name)) {
         let variant = mistaken(name, right, wrong);
@@ -271,7 +274,7 @@ fn tracers_go_with_the_flow() {
         let mean = start.iter().map(|[x, _]| x).sum::<f32>() / 300.0;
         assert!((mean - 20.0).abs() < 3.0, "{mean}");
         run(&mut simulation, 37);
-        // Variants with 16-bit numbers use random rounding.
+        // Variants with 16-bit numbers round at random.
         let allowed = if variant.tolerance > TOLERANCE { 5e-3 } else { 1e-3 };
         for (before, after) in start.iter().zip(simulation.flow().unwrap().tracers) {
             let right = (before[0] + 0.05 * 37.0) % 40.0;
@@ -282,7 +285,7 @@ fn tracers_go_with_the_flow() {
         }
         let shown = points(&mut simulation);
         assert!(shown.values.iter().all(|speed| (speed - 0.05).abs() < 1e-4), "{:?}", &shown.values[..4]);
-        // The longer side, 40 cells, is 2 units long. `z` and `w` hold the velocity.
+        // The longer side of the grid, 40 cells, is 2 units long. The velocity is (`u`, `w` − 1).
         let is_right = |[x, y, u, w]: &[f32; 4]| {
             x.abs() <= 1.0 && y.abs() <= 0.5 && (u - 0.0025).abs() < 1e-5 && (w - 1.0).abs() < 1e-5
         };
@@ -354,7 +357,7 @@ fn walls_are_painted_and_erased() {
         let mode = Fluid::default();
         let mut flow = stirred(closed(40, 30), mode.density);
         let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
-        // Takes the cells as the variant stores them.
+        // Takes the cells as the variant stores them, because storing may round them.
         flow.cells = simulation.flow().unwrap().cells;
         simulation.paint_discs(&[[20, 15]], 4, true).unwrap();
         simulation.paint_discs(&[[0, 10]], 2, false).unwrap();
@@ -407,7 +410,7 @@ fn a_long_burst_is_the_same_as_short_ones() {
     for variant in &VARIANTS {
         let mut whole = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
         let mut parts = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
-        // More steps than the buffer of sums can hold.
+        // Runs more steps than the buffer of mean speeds can hold.
         run(&mut whole, 1500);
         let mut means = Vec::new();
         for steps in [1, 2, 497, 1000] {
@@ -415,7 +418,7 @@ fn a_long_burst_is_the_same_as_short_ones() {
             means.extend(parts.series().unwrap());
         }
         if variant.tolerance > TOLERANCE {
-            // The variant rounds the driven cells once more at the start of a burst of steps.
+            // This variant rounds the driven cells once more at the start of a burst of steps.
             let right = parts.flow().unwrap().to_f64();
             assert!(error(&whole.flow().unwrap(), &right) < variant.tolerance, "{}", variant.name);
             continue;

@@ -18,12 +18,12 @@ fn build(mode: &Fluid, variant: &'static Variant, flow: &Flow) -> FluidSimulatio
     mode.build(&device, Recipe::guess(variant, &device.info, flow.cells.len()), flow).unwrap()
 }
 
-/// Builds a simulation with the variant that `auto` chooses.
+/// Builds a simulation of `flow` with the variant that `auto` chooses.
 fn fastest(mode: &Fluid, flow: &Flow) -> FluidSimulation {
     build(mode, auto_variant(&cpu().info, flow.cells.len()), flow)
 }
 
-/// Returns a scene with about `cells` cells: its mode, with the parameters of the scene, and its walls.
+/// Builds a scene with about `cells` cells. Returns its mode, with the parameters of the scene, and its walls.
 fn made(scene: &Scene, cells: usize) -> (Fluid, Walls) {
     let mut mode = Fluid::default();
     for (key, value) in &scene.params {
@@ -64,8 +64,8 @@ fn every_variant_keeps_the_mass() {
     }
 }
 
-/// Returns a channel between two walls in which a force drives the fluid, after `times` relaxation times. In one such time
-/// the difference to the final flow falls by a factor of e.
+/// Returns the flow in a channel between two walls, driven by a force, after `times` relaxation times. In one
+/// relaxation time, the difference from the final flow decreases by a factor of e.
 fn channel(mode: &Fluid, variant: &'static Variant, [nx, height]: [usize; 2], times: f64) -> Flow {
     let walls = Walls::new(nx, height + 2, 1.0, |_, y| y == 0 || y == height + 1);
     let mut simulation = build(mode, variant, &Flow::at_rest(walls, mode.density, 0));
@@ -74,9 +74,9 @@ fn channel(mode: &Fluid, variant: &'static Variant, [nx, height]: [usize; 2], ti
     simulation.flow().unwrap()
 }
 
-/// The flow is u = g/2ν · y·(H − y) between walls half a cell beyond the outermost free rows, from the weakest force that
-/// is allowed to one that gives half the speed of sound. In f32, stored populations would lose weak forces: 1e-8 moved
-/// nothing, and 1e-7 gave 0.44 of this flow.
+/// Between walls half a cell beyond the outermost free rows, the flow is u = g/2ν · y·(H − y). Tests forces from the
+/// weakest allowed one to one that gives half the speed of sound. In f32, kernels that store whole populations would
+/// lose weak forces: 1e-8 moved nothing, and 1e-7 gave 0.44 of this flow.
 #[test]
 fn a_force_between_walls_makes_a_parabola() {
     makes_a_parabola(&[1e-8, 1.3e-3]);
@@ -103,7 +103,7 @@ fn makes_a_parabola(forces: &[f32]) {
                 for column in [0, 7, 15] {
                     let [ux, uy] = end.at(row * 16 + column).1;
                     let off = (ux - right).abs().max(uy.abs()) / top;
-                    // `f64::max` would ignore NaN.
+                    // Unlike `f64::max`, this comparison does not ignore NaN.
                     worst = if off > worst || off.is_nan() { off } else { worst };
                 }
             }
@@ -113,10 +113,10 @@ fn makes_a_parabola(forces: &[f32]) {
     }
 }
 
-/// Compares channels with different numbers of rows. With walls that bounce fluid back half-way, the velocity in a cell is wrong by
-/// g/2ν · (4Λ/3 − 1/4 − ν): an error of second order in H. The first two terms are the slip at the walls, which BGK has
-/// with Λ = (1/ω − ½)² and which vanishes at Λ = 3/16 (Ginzburg, Verhaeghe and d'Humières 2008). The last term is the half
-/// of the force that the velocity before the force does not contain.
+/// Compares channels with different numbers of rows. With walls that bounce fluid back half-way, the velocity in a cell
+/// is wrong by g/2ν · (4Λ/3 − 1/4 − ν): an error of second order in H. The first two terms are the slip at the walls,
+/// which BGK has with Λ = (1/ω − ½)² and which vanishes at Λ = 3/16 (Ginzburg, Verhaeghe and d'Humières 2008). The last
+/// term is the half of the force that the velocity before the force does not contain.
 #[test]
 fn a_channel_converges_in_second_order() {
     converges_in_second_order(&[8, 16]);
@@ -223,14 +223,14 @@ fn the_effective_viscosity_is_that_of_smagorinsky() {
         let ratio = value("effective_reynolds") / value("reynolds");
         assert!((ratio * mean / nominal - 1.0).abs() < 1e-9, "{ratio}");
     }
-    // The other collision operators have only the nominal viscosity.
+    // With the other collision operators, the viscosity is the nominal one.
     let plain = Fluid { collision: Collision::Trt, ..mode };
     let mut simulation = fastest(&plain, &shear_wave(HEIGHT, 0.05));
     run(&mut simulation, 40);
     assert_eq!(reading(&mut simulation, "effective_viscosity"), None);
 }
 
-/// Above 0.3 of the speed of sound, the program warns and says what to do.
+/// Above 0.3 of the speed of sound, the program warns and says what the user can do.
 #[test]
 fn a_flow_that_is_too_fast_is_told() {
     for (speed, is_told) in [(0.15, false), (0.2, true)] {
@@ -247,7 +247,8 @@ fn a_flow_that_is_too_fast_is_told() {
     }
 }
 
-/// In the scene `cylinder`, at a Reynolds number of 100, the vortex frequency is 0.16 to 0.18 times speed over diameter.
+/// In the scene `cylinder`, at a Reynolds number of 100, the vortex frequency is 0.16 to 0.18 times speed over
+/// diameter.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn the_vortex_street_has_its_frequency() {
@@ -282,8 +283,8 @@ fn the_vortex_street_has_its_frequency() {
     assert!((0.155..0.185).contains(&strouhal), "{strouhal}");
 }
 
-/// Paints a wall across more than 60 % of the stream and removes it. The fluid in the gaps is too fast for the method to be
-/// accurate. At an earlier inlet speed (0.06), plain BGK and the eddy viscosity blew up here.
+/// Paints a wall across more than 60 % of the stream and removes it. The fluid in the gaps is too fast for the method
+/// to be accurate. At an earlier inlet speed (0.06), plain BGK and the eddy viscosity blew up here.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn a_narrowed_stream_does_not_blow_up() {
@@ -336,7 +337,7 @@ fn shear_wave(height: usize, speed: f64) -> Flow {
     flow
 }
 
-/// A shear wave decays as exp(−ν k² t) with the nominal viscosity ν.
+/// A shear wave decays as exp(−ν k² t), where ν is the nominal viscosity.
 #[test]
 fn a_wave_of_shear_fades_by_the_viscosity() {
     const HEIGHT: usize = 64;
@@ -344,7 +345,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
     for (collision, omega) in
         [Collision::Bgk, Collision::Trt].into_iter().flat_map(|c| [0.8, 1.4, 1.9].map(|omega| (c, omega)))
     {
-        // The acceleration is too small to make a difference.
+        // The acceleration is so small that it makes no difference.
         let mode = Fluid { collision, accel: 1e-8, omega, density: 1.0, ..Fluid::default() };
         let steps = (1.0 / (mode.viscosity() * k * k)) as u32;
         let mut simulation = fastest(&mode, &shear_wave(HEIGHT, 0.01));

@@ -13,7 +13,8 @@ const CELL: &str = include_str!("../../../kernels/fluid/cell.cl");
 const GRID: &str = include_str!("../../../kernels/fluid/grid.cl");
 const FLOW: &str = include_str!("../../../kernels/fluid/flow.cl");
 
-/// Number of work-items per work-group: more than the partial sums of a two-stage sum, so that each stage has to wait.
+/// Number of work-items per work-group. It exceeds the number of partial sums in a two-stage sum, so that each stage
+/// has to wait.
 const WORK_GROUP: usize = 24;
 const WIDTH: u32 = 8;
 
@@ -30,7 +31,7 @@ fn without_each(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn inside(device: &Device, parts: &mut Parts) {
-    // Uses vectors with incomplete ones at the ends of rows, and every kind of drive once.
+    // Uses vectors, some of them incomplete at the ends of rows, and each way of driving the flow once.
     for (variant, mode) in VARIANTS.iter().rev().zip(modes().iter().rev().cycle()) {
         if !parts.next(&format!("{} {:?}", variant.name, mode.drive)) {
             continue;
@@ -39,12 +40,13 @@ fn inside(device: &Device, parts: &mut Parts) {
         simulation.paint_discs(&[[10, 3]], 1, true).unwrap();
         simulation.paint_discs(&[[7, 3]], 2, false).unwrap();
         simulation.publish(Points::default(), None).unwrap().wait().unwrap();
-        // The diagnostics do not depend on the grid and are slow under Oclgrind, so they run only once.
+        // The kernels for diagnostics do not depend on the grid and are slow under Oclgrind, so they run only once.
         if variant == &VARIANTS[0] {
             simulation.diagnostics().unwrap();
         }
     }
-    // All variants share the file with the sum over a work-group, so it is replaced by a changed copy.
+    // The function that sums over a work-group is in a file that all variants share. It is replaced in each variant by
+    // a changed copy.
     let sum = &GRID[GRID.find("INLINED void store_group_sum").unwrap()..GRID.rfind("#endif").unwrap()];
     for (nth, sum) in without_each(sum).enumerate() {
         if !parts.next(&format!("soa without barrier {nth}")) {

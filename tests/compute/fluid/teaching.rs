@@ -1,6 +1,6 @@
-//! Compares the program with the University of Bristol's teaching code, here in double precision and written from the
-//! description of its algorithm, independently of `src`: with whole populations and one array per stage. The program runs on
-//! files in the teaching code's formats.
+//! Compares the program with the teaching code of the University of Bristol. The teaching code is rewritten here in
+//! double precision from the description of its algorithm, independently of `src`: with whole populations and one array
+//! per stage. The program runs on files in the teaching code's formats.
 
 use std::fs;
 
@@ -40,7 +40,8 @@ impl Teaching {
         Self { params, obstacles: obstacles.to_vec(), streamed: cells.clone(), cells }
     }
 
-    /// Accelerates the second row from the top, except in cells where a population would become negative.
+    /// Applies the driving acceleration to the second row from the top, except in cells where a population would become
+    /// negative.
     fn accelerate_flow(&mut self) {
         let Params { nx, ny, density, accel, .. } = self.params;
         let (w1, w2) = (density * accel / 9.0, density * accel / 36.0);
@@ -121,7 +122,8 @@ impl Teaching {
         (sum / cells, most)
     }
 
-    /// Runs all steps. Returns the mean speed after each step, and the largest final speed divided by the speed of sound.
+    /// Runs all steps. Returns the mean speed after each step, and the largest final speed divided by the speed of
+    /// sound.
     fn run(&mut self) -> (Vec<f64>, f64) {
         let mut speeds = Vec::new();
         for _ in 0..self.params.steps {
@@ -152,8 +154,8 @@ fn moments(s: &[f64; 9]) -> (f64, [f64; 2]) {
     (density, [u_x, u_y])
 }
 
-/// Runs gravitile on files in the teaching code's formats. Returns the mean speeds, the pressure column and the Reynolds
-/// number that it writes.
+/// Runs gravitile on files in the teaching code's formats. Returns the mean speeds, the pressure column and the
+/// Reynolds number that gravitile writes.
 fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (Vec<f64>, Vec<f64>, f64) {
     let folder = tempfile::tempdir().unwrap();
     let Params { nx, ny, steps, reynolds_dim, density, accel, omega } = params;
@@ -166,7 +168,7 @@ fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (V
 
     let case = load_case(&path("x.params")).unwrap();
     let walls = load_obstacles(&path("x.dat"), &case).unwrap();
-    // The loaded parameters must replace the user's earlier ones.
+    // Loading the parameter file must replace the parameters that the user set earlier.
     let mut mode = Fluid { collision: gravitile::modes::fluid::Collision::Les, ..Fluid::default() };
     for (key, value) in case.params() {
         params::set(&mut mode, key, &value).unwrap();
@@ -187,8 +189,8 @@ fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (V
     (column(speeds, 1), column(state, 5), reynolds)
 }
 
-/// Compares a case within 0.1 % and returns its largest speed divided by the speed of sound. Of the pressure, compares the
-/// difference from rest, which is about a thousandth.
+/// Compares all results of a case within 0.1 %, and returns the largest speed divided by the speed of sound. Of the
+/// pressure, compares the difference from the pressure at rest, which is about a thousandth of it.
 fn compare(name: &str, params: Params, obstacles: &[bool], variants: &[&'static Variant]) -> f64 {
     const ALLOWED: f64 = 1e-3;
     let mut right = Teaching::new(params, obstacles);
@@ -200,7 +202,7 @@ fn compare(name: &str, params: Params, obstacles: &[bool], variants: &[&'static 
     for variant in variants {
         let (means, column, reynolds) = computed(variant, params, obstacles);
         assert_eq!((means.len(), column.len()), (speeds.len(), pressures.len()));
-        // `f64::max` would ignore NaN.
+        // Unlike `f64::max`, this comparison does not ignore NaN.
         let worst = |off: &mut dyn Iterator<Item = f64>| {
             off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
         };
@@ -255,7 +257,7 @@ fn cases_of_the_teaching_code_come_to_what_it_computes_in_double_precision() {
     assert!(mach > 0.5, "{mach}");
 }
 
-/// Compares the published case, whose result in single precision is 9.751927375793.
+/// Compares the published case, whose Reynolds number in single precision is 9.751927375793.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn the_published_box_comes_to_what_the_teaching_code_computes_in_double_precision() {

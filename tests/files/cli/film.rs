@@ -1,4 +1,4 @@
-//! Tests films without a window, with and without `ffmpeg`. A script that writes down its arguments replaces `ffmpeg`.
+//! Tests films without a window, with and without `ffmpeg`. A script that records its arguments replaces `ffmpeg`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -110,11 +110,11 @@ fn a_picture_is_resumed_unless_it_is_bare() {
     assert_eq!(pixels("film.png"), pixels("filmed.png"));
 }
 
-/// Starts a film that would take days, and waits until its file holds pictures. The file may have no name yet.
+/// Starts a film that would take days, and waits until its file contains pictures. The file may have no name yet.
 fn filming(folder: &Path, name: &str) -> std::process::Child {
     use std::os::unix::process::CommandExt;
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
-    // The tests may have been started by `nohup`, or behind a shell's `&`: then these signals are ignored.
+    // If `nohup` or a shell's `&` started the tests, these signals are ignored, so their default handlers are restored.
     // SAFETY: signal is a system call without allocation, which may be made between fork and exec.
     unsafe {
         command.pre_exec(|| {
@@ -127,7 +127,7 @@ fn filming(folder: &Path, name: &str) -> std::process::Child {
     filming_by(command, folder, name)
 }
 
-/// Starts a film of days by a command that starts the program, and waits until the film's file holds pictures.
+/// Starts a film that would take days with the given command, and waits until the film's file contains pictures.
 fn filming_by(mut command: std::process::Command, folder: &Path, name: &str) -> std::process::Child {
     let args = format!("{RENDER} --frames 1000000 --out {name}");
     let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
@@ -152,7 +152,7 @@ fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
     let folder = folder();
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
         let child = filming(folder.path(), "film.gif");
-        // SAFETY: the process is ours, and is not waited for yet.
+        // SAFETY: the process is a child of this test, and has not been waited for yet.
         unsafe { libc::kill(child.id() as i32, signal) };
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code));
@@ -169,7 +169,7 @@ fn a_film_that_is_to_outlive_its_terminal_does() {
     command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_gravitile")]);
     let mut child = filming_by(command, folder.path(), "film.gif");
     let signal = |child: &std::process::Child, signal| {
-        // SAFETY: the process is ours, and is not waited for yet.
+        // SAFETY: the process is a child of this test, and has not been waited for yet.
         unsafe { libc::kill(child.id() as i32, signal) };
     };
     signal(&child, libc::SIGHUP);

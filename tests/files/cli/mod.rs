@@ -1,4 +1,4 @@
-//! Tests the command line: every command and every refusal, without a display.
+//! Tests the command line without a display: every command, and every error message.
 
 mod film;
 mod refusals;
@@ -12,7 +12,8 @@ use std::time::Duration;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// Time limit for a command: ample on a busy machine, but too short for the steps that refused commands ask for.
+/// Time limit for a command: ample on a busy machine, but shorter than the steps that a refused command asks for would
+/// take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Time limit for a command that must succeed. It only prevents endless waiting.
@@ -25,7 +26,8 @@ pub(super) fn gravitile(folder: &Path, args: &str) -> Command {
     command
 }
 
-/// Returns the command that starts `program` in `folder`, without a display for windows and without the user's settings.
+/// Returns the command that starts `program` in `folder`, without a display for windows and without the user's
+/// settings.
 pub(super) fn isolated(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).timeout(PATIENCE);
@@ -47,8 +49,8 @@ pub(super) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Runs a command that must succeed without warnings. Returns what it prints, and the names of the files that it says it
-/// wrote.
+/// Runs a command that must succeed without warnings. Returns the text on stdout, and the names of the files that the
+/// command says it wrote.
 fn run(folder: &Path, args: &str) -> (String, Vec<String>) {
     let assert = gravitile(folder, args).timeout(LONG_PATIENCE).assert().success();
     let output = assert.get_output();
@@ -60,7 +62,7 @@ fn run(folder: &Path, args: &str) -> (String, Vec<String>) {
     (stdout, files)
 }
 
-/// Runs a command that must succeed without warnings, and returns what it prints.
+/// Runs a command that must succeed without warnings, and returns the text on stdout.
 fn stdout(folder: &Path, args: &str) -> String {
     run(folder, args).0
 }

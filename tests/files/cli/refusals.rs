@@ -1,5 +1,5 @@
-//! Tests refused commands: exit code 2, one line on stderr that says what is wrong and what is allowed, no output on stdout,
-//! no file left behind, and no long run first.
+//! Tests refused commands: exit code 2, one line on stderr that says what is wrong and what is allowed, no output on
+//! stdout, no file left behind, and no long computation before the refusal.
 
 use std::fs;
 use std::path::Path;
@@ -68,7 +68,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("bench --set nope=1,2", &["`nope`", "dt, eps"]),
     (
         "bench --variant tree --set eps=0.1,opening=0.1",
-        &["separate parameters by spaces: --set eps=0.1 opening=0.1"],
+        &["separate the parameters with spaces, as in --set eps=0.1 opening=0.1"],
     ),
     ("bench --variant tree --set opening=0.001,x", &["opening=x", "a number from 0.00001 to 0.1"]),
     ("bench --variant tree --set opening=0.001,", &["opening= is", "a number from 0.00001 to 0.1"]),
@@ -79,13 +79,13 @@ const REFUSALS: &[(&str, &[&str])] = &[
         &["--set opening=0.1,0.2", "mutual do not use", "add --variant tree"],
     ),
     ("bench --mode asteroids --set opening=0.1,0.2", &["no parameter `opening`, but --mode gravity has"]),
-    ("bench --devices 1 --mode gravity --set opening=0.1,0.2", &["opening=0.1,0.2", "takes a number"]),
-    ("run LONG --set opening=0.1,0.2", &["opening=0.1,0.2", "takes a number"]),
+    ("bench --devices 1 --mode gravity --set opening=0.1,0.2", &["opening=0.1,0.2", "must be a number"]),
+    ("run LONG --set opening=0.1,0.2", &["opening=0.1,0.2", "must be a number"]),
     ("render --out x.png --look nope=1", &["`nope`", "palette, exposure"]),
     ("render --out x.png --look bloom", &["--look bloom", "KEY=VALUE"]),
     ("view --look palette=grey", &["palette=grey", "dusk or ice"]),
     ("view --look trails=1e9", &["trails=1e9", "0 to 2000"]),
-    // Knobs.
+    // Compile-time parameters (knobs).
     ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
     ("run LONG --knob nope=1", &["unknown knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),
     ("run LONG --knob k=3", &["k must be one of 1, 2, 4"]),
@@ -96,7 +96,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("bench --variant tiled --knob k=1", &["no compile-time parameters"]),
     ("bench --tune --variant tiled", &["--tune", "--variant"]),
     ("bench --tune --bodies 0", &["0 bodies", "room for 1 to "]),
-    // Numbers of bodies and work-items.
+    // Numbers of bodies, and sizes of work-groups.
     ("run LONG --bodies 0", &["--bodies 0", "auto or a whole number of at least 1"]),
     ("run LONG --bodies -3", &["--bodies -3", "auto or a whole number of at least 1"]),
     ("run LONG --bodies 1.5", &["--bodies 1.5", "auto or a whole number of at least 1"]),
@@ -111,9 +111,9 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --variant naive --work-group 100000", &["a work-group size of 100000", "allows 1 to "]),
     ("bench --work-group 100000", &["a work-group size of 100000", "allows 1 to "]),
     ("view --steps-per-frame 0", &["--steps-per-frame 0", "auto or a whole number of at least 1"]),
-    // Names.
+    // Names, for example of modes and scenes.
     ("run LONG --mode nope", &["unknown mode `nope`", "gravity"]),
-    ("run LONG --scene nope", &["unknown scene `nope`", "galaxy", "of asteroids: belt", "of fluid: "]),
+    ("run LONG --scene nope", &["unknown scene `nope`", "galaxy", "asteroids (belt", "fluid ("]),
     ("run LONG --scene andromeda", &["did you mean milky-way-andromeda?"]),
     ("run LONG --scene cilinder", &["did you mean cylinder?"]),
     ("run LONG --scene torn.toml", &["torn.toml, line 2: "]),
@@ -163,7 +163,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("render LONG --out .", &["cannot write .", "directory"]),
     ("view --report missing/r.json", &["cannot write missing/r.json"]),
     ("view --report .", &["cannot write .", "directory"]),
-    // A fluid's files.
+    // Files for a fluid.
     ("run --mode fluid --params missing.params", &["cannot read missing.params"]),
     ("run --mode fluid --params short.params", &["short.params, line 7", "omega is missing"]),
     ("run --mode fluid --params long.params", &["long.params, line 8", "unexpected line"]),

@@ -1,4 +1,4 @@
-//! Tests the results of commands: numbers, files, pictures, tables.
+//! Tests the results of commands: numbers, files, pictures and tables.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn run_reports_what_was_measured() {
     assert!(momentum < 1e-4 * number(&report["momentum_scale"]), "momentum {momentum}");
 }
 
-/// The trace holds every recorded launch, and the report sums them up.
+/// The trace contains every recorded launch, and the report contains their sums.
 #[test]
 fn a_profile_is_a_trace_and_a_table() {
     let folder = folder();
@@ -66,7 +66,7 @@ fn a_profile_is_a_trace_and_a_table() {
     let events = trace["traceEvents"].as_array().unwrap();
     let complete = |track| events.iter().filter(move |it| it["ph"] == "X" && it["tid"] == track);
     assert!(events.iter().any(|it| it["ph"] == "M" && it["args"]["name"] == "kernels"));
-    // One step after another, and each has its launches within it.
+    // The steps follow one another, and each one contains its launches.
     let passes: Vec<[f64; 2]> = complete(0).map(|it| [number(&it["ts"]), number(&it["dur"])]).collect();
     assert!(passes.len() >= 2 && passes.is_sorted_by(|a, b| a[0] + a[1] <= b[0]), "{passes:?}");
     for launch in complete(1) {
@@ -193,7 +193,7 @@ fn a_seed_stands_for_its_bodies() {
     assert_ne!(first, csv(8, "c.csv"));
 }
 
-/// Every command names the files that it writes on stderr, so that stdout holds only results.
+/// Every command names on stderr the files that it writes, so that stdout holds only results.
 #[test]
 fn a_command_says_which_files_it_wrote() {
     let folder = folder();
@@ -240,7 +240,7 @@ fn render_draws_a_picture_of_the_size_asked_for() {
     assert!((50..32_000).contains(&bright), "{bright} bright pixels of 64000");
 }
 
-/// On a CPU, the light of more than 8 192 bodies is drawn as an image, in which the space between few bodies glows.
+/// On a CPU, the light of more than 8 192 bodies is drawn as an image, in which the space between sparse bodies glows.
 #[test]
 fn render_shows_the_glow_that_the_window_shows() {
     let folder = folder();
@@ -298,7 +298,8 @@ fn a_fluid_is_read_from_and_written_to_the_files_of_the_teaching_code() {
     let reynolds = mean * 10.0 / ((2.0 / 1.85 - 1.0) / 6.0);
     assert!((reading("reynolds") / reynolds - 1.0).abs() < 1e-4, "{reynolds}");
 
-    // The option --steps has priority, and a run of fewer steps has the same values up to its end.
+    // The option --steps has priority over the parameter file, and a run of fewer steps has the same values up to its
+    // end.
     let fewer =
         json(folder.path(), "run --mode fluid --params x.params --obstacles x.dat --steps 24 --out . --json");
     assert_eq!(fewer["steps"], 24);
@@ -355,7 +356,7 @@ fn several_devices_are_chosen_and_tell_how_they_share() {
     assert!(rows.iter().all(|row| number(&row["steps_per_second"]) > 0.0));
 }
 
-/// Without a GPU, several CPU devices are measured once, and the fastest one is used.
+/// Without a GPU, the speed of several CPU devices is measured once, and the fastest one is used.
 #[test]
 fn the_fastest_of_several_cpus_is_used() {
     let folder = folder();
@@ -368,7 +369,7 @@ fn the_fastest_of_several_cpus_is_used() {
         (report, String::from_utf8(output.stderr).unwrap())
     };
     let nowhere = Path::new("/proc/nowhere");
-    // Speeds that cannot be stored are not measured: every start would be slow.
+    // If the measured speeds cannot be stored, nothing is measured, because every start would be slow.
     let (report, note) = called("devices --json", nowhere);
     let devices = report["devices"].as_array().unwrap();
     let model = |device: &Value| (device["name"].to_string(), device["platform"].to_string());
@@ -392,7 +393,8 @@ fn the_fastest_of_several_cpus_is_used() {
     let file = folder.path().join("gravitile").join("cpus.json");
     let stored: serde_json::Map<String, Value> = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     let key = |place: usize| stored.keys().find(|key| key.contains(devices[place]["name"].as_str().unwrap()));
-    // The first device is the slower one, and then the only one whose driver works.
+    // Stores other speeds. In the first case the first device is the slower one; in the others only one device has a
+    // working driver.
     for (speeds, taken) in [([Some(1.0), Some(2.0)], 1), ([Some(1.0), None], 0), ([None, Some(1.0)], 1)] {
         let of = |place: usize| (key(place).unwrap().clone(), speeds[place].into());
         let text = serde_json::to_vec(&serde_json::Map::from_iter([of(0), of(1)])).unwrap();
@@ -518,7 +520,7 @@ fn bench_continues_from_a_snapshot() {
     assert_eq!(variants, ["vector", "tree", "tree"]);
     for row in rows {
         assert!(row["scene"] == "three.csv" && row["bodies"] == 3, "{row}");
-        // A measurement alone takes far fewer steps, so most of these come from the snapshot.
+        // The measurement alone takes far fewer steps, so most of these steps were taken before the snapshot was saved.
         assert!(number(&row["step"]) > 3e5 && number(&row["steps"]) < 1e5, "{row}");
         assert!(number(&row["relative_error"]) < 1e-5, "{row}");
     }
@@ -594,14 +596,14 @@ fn bench_draws_rooflines() {
         assert_eq!([operations, bytes], ["operations", "bytes"].map(|of| number(&row["counts"][of])));
         let steps = number(&row["steps_per_second"]);
         let units = value("operations_per_second") / operations / steps;
-        // Pairs of a step, or cells.
+        // The unit is the number of pairs in a step, or of cells.
         assert!((1.0..=1.01 * 256.0 * 256.0).contains(&units), "{row}");
         assert!((value("operations_per_byte") * bytes / operations - 1.0).abs() < 1e-9);
         // The JSON reader may differ from the CSV reader in the last digit.
         let peak = number(&report["roofline"][&peaks[0]]);
         assert!((value(&peaks[0]) / peak - 1.0).abs() < 1e-12, "{row}");
     }
-    // A chart for each of the three modes.
+    // One chart is written for each of the three modes.
     stdout(folder.path(), &format!("{bench} --roofline x.png"));
     let picture = image::open(folder.path().join("x.png")).unwrap();
     assert_eq!(picture.dimensions(), (1600, 3000));
@@ -652,7 +654,7 @@ fn bench_compares_error_with_speed_for_a_list_of_values() {
     let values: Vec<f64> = rows[1..].iter().map(|row| number(&row["set"]["opening"])).collect();
     assert_eq!(values, [0.0002, 0.002, 0.02]);
     for key in ["rms", "median", "p99", "max"] {
-        // The largest of all errors depends on few bodies, and may not rise with each value.
+        // The largest error depends on few bodies, so it need not grow with each value.
         let all: Vec<f64> = rows.iter().map(|row| number(&row["errors"][key])).collect();
         assert!(all.iter().all(|error| error.is_finite() && *error > 0.0), "{key}: {all:?}");
         assert!(all.is_sorted() || (key == "max" && all[0] < all[1] && all[1] < all[3]), "{key}: {all:?}");
@@ -683,7 +685,7 @@ fn bench_compares_error_with_speed_for_a_list_of_values() {
     }
     let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
     assert_eq!(picture.dimensions(), (1600, 1000));
-    // A line through three points, and the marker of the exact variant.
+    // The chart shows a line through three points, and the marker of the exact variant.
     let drawn = |colour: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == colour).count();
     assert!(drawn([0xa6, 0xe2, 0x2e]) > 300, "the tree");
 }
@@ -798,7 +800,8 @@ fn check_says_whether_edited_kernels_are_right() {
     assert!(String::from_utf8(stderr).unwrap().contains("gravity/force.cl:1:"));
 }
 
-/// If PoCL's cache folder is not writable, PoCL offers no device. The program then uses another folder and says so.
+/// If PoCL's cache folder is not writable, PoCL offers no device. The program then uses another cache folder and says
+/// so.
 #[cfg(unix)]
 #[test]
 fn a_cache_that_cannot_be_written_is_replaced_and_told() {
@@ -821,7 +824,8 @@ fn a_cache_that_cannot_be_written_is_replaced_and_told() {
     assert!(!error.contains("install a driver"), "{error}");
 }
 
-/// Without a writable home, everything works that does not write there, and the rest says so before it computes.
+/// In a read-only home folder, everything works that writes nothing there; all other commands report the problem before
+/// they compute.
 #[cfg(unix)]
 #[test]
 fn in_a_read_only_home_the_program_computes() {
@@ -849,7 +853,8 @@ fn in_a_read_only_home_the_program_computes() {
     assert!(error.starts_with("gravitile: cannot write /proc/nowhere/x.gravitile"), "{error}");
 }
 
-/// An older program beside a newer one leaves the newer one's file of tuned kernels alone.
+/// If an older version of the program runs beside a newer one, it does not change the newer one's file of tuned
+/// kernels.
 #[test]
 fn tuned_kernels_of_a_newer_version_are_kept() {
     let folder = folder();
@@ -860,7 +865,10 @@ fn tuned_kernels_of_a_newer_version_are_kept() {
     let told = |args: &str, code: i32| {
         let assert = gravitile(folder.path(), args).assert().code(code);
         let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-        assert!(stderr.contains("tuned.json: a newer version of gravitile wrote it"), "{args}: {stderr}");
+        assert!(
+            stderr.contains("tuned.json: a newer version of gravitile wrote this file"),
+            "{args}: {stderr}"
+        );
     };
     told("run --bodies 100 --steps 2", 0);
     told("bench --tune --mode gravity --bodies 100", 2);

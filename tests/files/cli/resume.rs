@@ -1,4 +1,5 @@
-//! Tests snapshots and scene files on the command line: one process saves, and another continues.
+//! Tests snapshots and scene files on the command line: one process saves a file, and another process continues from
+//! it.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +12,7 @@ use gravitile::view::Camera;
 
 use super::{folder, gravitile, json, stdout};
 
-/// Saving a run and resuming it in another process gives the same final file, byte for byte, as a single run.
+/// Saving a run and resuming it in another process gives the same final file, byte for byte, as one uninterrupted run.
 #[test]
 fn one_run_or_two_come_to_the_same_bytes() {
     let folder = folder();
@@ -32,7 +33,8 @@ fn one_run_or_two_come_to_the_same_bytes() {
     }
 }
 
-/// A resumed flow has the cells and mean speeds of a single run. Tracers differ: they also move when bursts end.
+/// A resumed flow has the same cells and mean speeds as an uninterrupted run. The tracers differ, because they also
+/// move when bursts end.
 #[test]
 fn a_flow_goes_on_with_its_mean_speeds() {
     let folder = folder();
@@ -51,7 +53,7 @@ fn a_flow_goes_on_with_its_mean_speeds() {
     assert_eq!(fs::read_to_string(folder.path().join("both/av_vels.dat")).unwrap().lines().count(), 40);
 }
 
-/// A picture of a snapshot uses the camera that the snapshot stores.
+/// A picture that is drawn from a snapshot uses the camera that the snapshot stores.
 #[test]
 fn a_picture_is_drawn_from_where_the_snapshot_was_looked_at() {
     let folder = folder();
@@ -110,7 +112,8 @@ fn what_goes_on_otherwise_goes_on_with_its_kernel() {
     }
 }
 
-/// A snapshot of bodies from a file in another folder is saved here, under the name of that file.
+/// A snapshot of bodies that were loaded from a file in another folder is saved in the working directory, under the
+/// name of that file.
 #[test]
 fn what_is_loaded_is_called_as_its_file() {
     let folder = folder();
@@ -152,7 +155,7 @@ fn tipsy_bodies_are_loaded() {
     assert!(error.contains("it has 90 bytes, but 104 according to its header"), "{error}");
 }
 
-/// A limit on the file size simulates a full disk. The file that was saved before stays intact.
+/// A limit on the file size simulates a full disk. The previously saved file stays intact.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_leaves_the_file_of_before() {
@@ -160,7 +163,8 @@ fn a_full_disk_leaves_the_file_of_before() {
     stdout(folder.path(), "run --bodies 100 --steps 1 --save a.gravitile");
     let before = fs::read(folder.path().join("a.gravitile")).unwrap();
     let program = env!("CARGO_BIN_EXE_gravitile");
-    // The limit is 1 to 2 MB; with less, kernels would not build. The signal must not end the program too early.
+    // The limit is 1 to 2 MB; with a smaller limit, kernels would not build. The signal for the limit must not end the
+    // program.
     let line = format!(
         "trap '' XFSZ; ulimit -f 2000; exec {program} run --mode asteroids --bodies 65536 --steps 1 --save a.gravitile"
     );
@@ -182,7 +186,7 @@ fn a_full_disk_leaves_the_file_of_before() {
     assert!(names.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{names:?}");
 }
 
-/// A scene is drawn with its own look and camera. Options override them, and a snapshot of the scene keeps them.
+/// A scene is drawn with its own appearance and camera. Options override them, and a snapshot of the scene keeps them.
 #[test]
 fn a_scene_brings_its_look_and_options_win() {
     let folder = folder();

@@ -34,7 +34,8 @@ fn speeds(bodies: &Bodies<f64>) -> impl Iterator<Item = f64> {
     bodies.velocities.iter().map(|v| length(&v[..3]))
 }
 
-/// Returns the smallest gap between two bodies, and between a body and the planet, divided by the (smaller) body's radius.
+/// Returns the smallest gap between two bodies, divided by the smaller body's radius, and between a body and the
+/// planet, divided by the body's radius.
 fn least_gaps(bodies: &Bodies<f64>, values: &ParamValues) -> [f64; 2] {
     let radii = radii(bodies, values);
     let (mut least, mut above) = (f64::INFINITY, f64::INFINITY);
@@ -126,7 +127,8 @@ fn asteroids_of_the_belt_come_in_all_sizes() {
     let (bodies, values) = scene("asteroids", "belt", 4096, &[]);
     let radii = radii(&bodies, &values);
     let [least, most] = [f64::min, f64::max].map(|pick| radii.iter().copied().reduce(pick).unwrap());
-    // ∛100 = 4.64. Masses are taken at the middles of equal shares, so the ratio is slightly smaller.
+    // The ratio is at most ∛100 = 4.64. Masses are taken at the middles of equal shares, so the ratio is slightly
+    // smaller.
     assert!((4.4..4.65).contains(&(most / least)), "{least} to {most}");
 }
 

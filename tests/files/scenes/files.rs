@@ -1,4 +1,4 @@
-//! Tests scene files: written files can be read again, and errors are reported.
+//! Tests scene files: files that the program writes can be read again, and errors in files are reported.
 
 use std::sync::Arc;
 
@@ -63,8 +63,8 @@ fn names_colours_and_units_are_read_and_written() {
     }
 }
 
-/// A softening length that would change the orbits of the bodies in a list gives way to a shorter one, unless the scene sets
-/// it.
+/// If a softening length would change the orbits of listed bodies, a shorter one is used, unless the scene sets the
+/// softening length.
 #[test]
 fn close_bodies_get_a_short_softening_length() {
     let text = "mode = \"gravity\"\nbodies = \"x,y,z,vx,vy,vz,m\\n0,0,0,0,0,0,1\\n0.387,0,0,0,1.6,0,1e-7\"\n";
@@ -74,7 +74,7 @@ fn close_bodies_get_a_short_softening_length() {
     assert_eq!(eps(&text.replace("0.387", "38.7")), 0.05);
 }
 
-/// A scene file written from a user's own walls or bodies contains these walls or bodies.
+/// A scene file that is written from a user's own walls or bodies contains the walls or bodies.
 #[test]
 fn walls_and_bodies_of_ones_own_are_written_too() {
     let text = "mode = \"fluid\"\nlength = 2\nwalls = '''\n#####\n#...#\n#.#.#\n.....\n'''\n[params]\ndrive = \"force\"\n";
@@ -163,7 +163,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ("mode = \"gravity\"\n\n[look]\nexposure = 9\n", "a scene must have exactly one of"),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n\n[look]\nexposure = 9\n",
-            "line 5: [look]: exposure=9 is not allowed: exposure takes a number from -4 to 4",
+            "line 5: [look]: exposure=9 is not allowed: exposure must be a number from -4 to 4",
         ),
         (
             "look = { trails = nan }\nmode = \"gravity\"\ngenerator = \"galaxy\"\n",
@@ -179,7 +179,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[camera]\n\npitch = 91\n",
-            "line 5: [camera]: pitch=91 is not allowed: pitch takes a number from -90 to 90",
+            "line 5: [camera]: pitch=91 is not allowed: pitch must be a number from -90 to 90",
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[camera]\nfov = 1\n",
@@ -194,7 +194,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
     }
 }
 
-/// Reads the scene file `text`, lets the program write the scene to a file, and returns what is read from that file.
+/// Reads the scene file `text`, writes the scene to a file, and returns the configuration that is read from that file.
 fn rewritten(text: &str) -> Config {
     let config = Config::of_file(parse("mine", text).unwrap()).unwrap();
     Config::of_file(parse("mine", &config.to_file().unwrap()).unwrap()).unwrap()

@@ -15,7 +15,7 @@ fn gravity(name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies<f64>, Par
     scene("gravity", name, bodies, set)
 }
 
-/// Generates two bodies on an orbit of the given eccentricity. Returns the bodies and the parameters.
+/// Generates two bodies on an orbit of the given eccentricity. Returns the bodies and the scene's parameters.
 fn two_bodies(eccentricity: &str, set: &[(&str, &str)]) -> (Bodies<f64>, ParamValues) {
     let file = format!(
         "mode = \"gravity\"\ngenerator = \"two-body\"\ncount = 2\n[arguments]\neccentricity = {eccentricity}\n"
@@ -145,7 +145,7 @@ fn the_galaxies_fall_towards_each_other() {
     assert!(energy.abs() < 0.05, "{energy}");
 }
 
-/// Returns twice the kinetic energy of `bodies`, divided by the virial of their softened forces: 1 in balance.
+/// Returns twice the kinetic energy of `bodies`, divided by the virial of their softened forces: 1 in equilibrium.
 fn virial_ratio(bodies: &Bodies<f64>, values: &ParamValues) -> f64 {
     let eps2 = f64::from(values.float("eps").unwrap()).powi(2);
     2.0 * half_m_v2(bodies) / pairs(bodies, |d2| d2 / (d2 + eps2).powf(1.5))
@@ -164,7 +164,7 @@ fn galaxies_with_halos_are_in_balance() {
     let dark: f64 =
         bodies.positions.iter().zip(&bodies.velocities).filter(|(_, v)| v[3] < 0.0).map(|(p, _)| p[3]).sum();
     assert!((dark - 0.8).abs() < 1e-6, "{dark}");
-    // Each of two galaxies is in balance.
+    // Each of the two galaxies is in equilibrium.
     let (bodies, values) = gravity("merger", 4096, &[]);
     let groups = [0..2048, 2048..4096].map(|half| {
         let mut groups: Vec<i64> = bodies.velocities[half].iter().map(|v| v[3] as i64).collect();
@@ -193,7 +193,7 @@ fn the_clumpy_cloud_is_cold_and_clumpy() {
     let ratio = virial_ratio(&bodies, &values);
     assert!((0.01..0.1).contains(&ratio), "{ratio}");
     assert!(bodies.positions.iter().all(|p| length(&p[..3]) < 2.0));
-    // Bodies have far closer neighbours than in an even ball, by their median.
+    // Returns the median distance to the nearest neighbour, which is far smaller in clumps than in a uniform ball.
     let nearest = |bodies: &Bodies<f64>| {
         let mut all: Vec<f64> = (0..400)
             .map(|i| {
@@ -211,7 +211,8 @@ fn the_clumpy_cloud_is_cold_and_clumpy() {
 #[test]
 fn the_web_starts_nearly_even_and_expands_to_twice_its_radius() {
     let (bodies, _) = gravity("cosmic-web", 4096, &[]);
-    // An even ball has its mass at ¾ of its radius on average, and a speed that is in proportion to the distance.
+    // In a uniform ball, the mean distance of the mass from the centre is ¾ of the radius, and speeds are proportional
+    // to the distance.
     let radii: Vec<f64> = bodies.positions.iter().map(|p| length(&p[..3])).collect();
     let mean = radii.iter().sum::<f64>() / 4096.0;
     assert!((mean - 0.75).abs() < 0.02, "{mean}");
@@ -228,7 +229,7 @@ fn the_web_starts_nearly_even_and_expands_to_twice_its_radius() {
 #[test]
 fn the_web_clumps_while_it_expands() {
     let (mut bodies, values) = gravity("cosmic-web", 1024, &[]);
-    // The fraction of the bodies in cells with more than three times the mean number of bodies.
+    // Returns the fraction of the bodies in cells with more than three times the mean number of bodies.
     let clumped = |bodies: &Bodies<f64>, radius: f64| {
         let mut cells = std::collections::BTreeMap::new();
         for p in &bodies.positions {
@@ -330,7 +331,8 @@ fn pairs(bodies: &Bodies<f64>, f: impl Fn(f64) -> f64) -> f64 {
     (1..p.len()).map(|i| p[..i].iter().map(|b| pair(&p[i], b)).sum::<f64>()).sum()
 }
 
-/// Returns the function G·s of d² in the force G m d s(d²) between two bodies, written independently of the scenes' code.
+/// Returns the function G·s of d² in the force G m d s(d²) between two bodies, written independently of the scenes'
+/// code.
 fn force(values: &ParamValues) -> impl Fn(f64) -> f64 {
     let [g, eps] = ["g", "eps"].map(|key| f64::from(values.float(key).unwrap()));
     let clamp = values.get("softening").unwrap().to_string() == "clamp";
@@ -366,8 +368,9 @@ fn leapfrog(bodies: &mut Bodies<f64>, force: &impl Fn(f64) -> f64, dt: f64, step
     }
 }
 
-/// Compares the scene's planets with their positions on 1 January 2000, 12 h, about the Sun in the plane of the ecliptic:
-/// rounded x and y in astronomical units (JPL Horizons). The scene's elements are accurate to some arc minutes.
+/// Compares the scene's planets with their positions relative to the Sun on 1 January 2000, 12 h, in the plane of the
+/// ecliptic: rounded x and y in astronomical units (JPL Horizons). The scene's orbital elements are accurate to some
+/// arc minutes.
 #[test]
 fn planets_stand_where_they_stood() {
     let (bodies, _) = gravity("solar-system", 1, &[]);

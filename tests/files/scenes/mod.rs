@@ -1,5 +1,5 @@
-//! Tests every scene of every mode: the bodies are finite, centred, of the requested number, and the same in every version.
-//! Further files test the properties of each mode's scenes.
+//! Tests every scene of every mode: the bodies are finite and centred, have the requested number, and are the same in
+//! every version. The other files of this folder test the properties of each mode's scenes.
 
 mod asteroids;
 mod files;
@@ -17,7 +17,7 @@ fn all_scenes() -> impl Iterator<Item = (&'static ModeInfo, &'static Arc<Scene>)
     modes::MODES.iter().flat_map(|info| info.scenes.iter().map(move |scene| (*info, scene)))
 }
 
-/// Returns every scene with bodies, with its mode.
+/// Returns every scene that has bodies, with its mode.
 fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Arc<Scene>)> {
     all_scenes().filter(|(info, _)| info.work.matter == Matter::Bodies)
 }
@@ -126,7 +126,7 @@ fn the_seed_decides() {
 
 #[test]
 fn the_same_seed_gives_the_same_bodies_for_ever() {
-    // A change here would break seeds that users noted: it makes a new scene and is not a fix.
+    // If the bodies changed, the seeds that users have noted would give other bodies. Such a change needs a new scene.
     let pins = every_scene().map(|(info, scene)| {
         let bodies = make(scene, 257, 1, &values(info, scene, &[]));
         format!("{} {} {:016x}", info.name, scene.name, checksum(&bodies))
@@ -180,7 +180,7 @@ fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
             assert_eq!(flow, make(scene, cells, 1), "{}", scene.name);
         }
     }
-    // A change here would break seeds that users noted, as for bodies.
+    // If the flow changed, the seeds that users have noted would give other flows. Such a change needs a new scene.
     let pins = info.scenes.iter().map(|scene| {
         let walls = make(scene, scene.bodies.unwrap_or(10_000), 1).walls;
         let bits = walls.solid.iter().map(|solid| u64::from(*solid));
@@ -201,7 +201,7 @@ fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
     assert_ne!(make(porous, 10_000, 1), make(porous, 10_000, 2));
 }
 
-/// Scene files of older versions do not set `whirls`, and start at rest as before.
+/// Scene files of older versions do not set `whirls`, and their flows still start at rest.
 #[test]
 fn flows_start_at_rest_unless_their_scene_stirs_them() {
     let info = modes::find("fluid").unwrap();
@@ -215,7 +215,7 @@ fn flows_start_at_rest_unless_their_scene_stirs_them() {
         speeds.fold(0.0, f64::max)
     };
     for scene in info.scenes.iter().filter(|scene| scene.name != "porous") {
-        // Below 0.3 of the speed of sound, where the method is accurate.
+        // The speed is below 0.3 of the speed of sound, where the method is accurate.
         let speed = fastest(scene);
         assert!((0.03..0.17).contains(&speed), "{}: {speed}", scene.name);
     }

@@ -1,4 +1,4 @@
-//! Damages files, at random and with unusual numbers.
+//! Damages files at random places, and with unusual numbers.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -87,7 +87,7 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut StdRng) {
             let noise: Vec<u8> = (0..rng.random_range(1..9)).map(|_| rng.next_u32() as u8).collect();
             overwrite(bytes, at, &noise);
         }
-        // Replaces a number in a text.
+        // Replaces one of the numbers in a text.
         _ => {
             let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
             let Some(from) = bytes.iter().skip(at).position(u8::is_ascii_digit) else { return };

@@ -1,4 +1,5 @@
-//! Every format that the program reads: valid files, a function that reads one, and checks of the contents.
+//! Lists every file format that the program reads, each with valid files, a function that reads a file, and checks of
+//! the contents.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -27,13 +28,13 @@ use crate::support::{cpu, engine};
 /// A file format that the program reads.
 pub(super) struct Format {
     pub name: &'static str,
-    /// Name of a test file in this format; starts with a folder if a folder is read.
+    /// Name of a test file in this format. The name starts with a folder if the program reads a folder.
     pub file: &'static str,
-    /// Returns valid files in this format. May need a device.
+    /// Function that returns valid files in this format. It may need a device.
     pub whole: fn() -> Vec<Vec<u8>>,
-    /// Reads the file, checks the contents, and returns the memory that they may take, in bytes.
+    /// Function that reads the file, checks the contents, and returns the memory in bytes that the contents may take.
     pub read: fn(&Path) -> Result<u64>,
-    /// Returns a file with errors inside the part that checksums protect.
+    /// Function that returns a file with errors inside the part that checksums protect.
     pub damaged: fn(&[u8], &mut StdRng) -> Vec<u8>,
 }
 
@@ -118,7 +119,7 @@ pub(super) static FORMATS: [Format; 9] = [
             assert!([width, height].iter().all(|side| (320..=1 << 15).contains(side)), "{settings:?}");
             let again = path.with_extension("again");
             settings.save(&again)?;
-            // Compared as text, since a number kept from another version may be NaN, which differs from itself.
+            // Compares text, because a value that another version wrote may be NaN, which is not equal to itself.
             assert_eq!(format!("{:?}", Settings::load(&again)?), format!("{settings:?}"));
             Ok(0)
         },
@@ -142,7 +143,7 @@ pub(super) static FORMATS: [Format; 9] = [
     },
 ];
 
-/// The format of a kernel folder. It is not in [`FORMATS`], because the test replaces one of several files.
+/// The format of a kernel folder. It is not in [`FORMATS`], because its test replaces one of several files.
 pub(super) static KERNELS: Format = Format {
     name: "kernels",
     file: "gravity/tiled.cl",
@@ -180,7 +181,7 @@ fn check_loaded(bodies: &Bodies) -> u64 {
     size
 }
 
-/// Checks that each body is within bounds or excluded. Returns the size of the bodies in bytes.
+/// Checks that each body is within bounds or quarantined. Returns the size of the bodies in bytes.
 fn check_bodies(bodies: &Bodies) -> u64 {
     assert!(!bodies.is_empty() && bodies.positions.len() == bodies.velocities.len());
     for ([x, y, z, m], v) in bodies.positions.iter().zip(&bodies.velocities) {
@@ -195,7 +196,7 @@ fn check_snapshot(snapshot: &Snapshot) -> u64 {
     let bytes: u64 = snapshot.runs.iter().map(check_run).sum();
     let once = snapshot.to_bytes().unwrap();
     assert!(Snapshot::from_bytes(&once).unwrap().to_bytes().unwrap() == once);
-    // The contents are in memory twice after writing and reading.
+    // After writing and reading, the contents are in memory twice.
     2 * bytes + once.len() as u64
 }
 
@@ -240,7 +241,7 @@ fn check_scene(config: &Config) -> u64 {
     }
 }
 
-/// Snapshots of each mode and layout. One also holds another mode, and one has bodies from a file.
+/// Snapshots of each mode and memory layout. One of them also holds a second mode, and one has bodies from a file.
 static SNAPSHOTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let config = |nth: usize| {
         let mut config = Config { bodies: Some(100), ..Config::new(MODES[nth % MODES.len()]) };
@@ -248,7 +249,7 @@ static SNAPSHOTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
             config = Config { bodies: Some(100), ..Config::new(MODES[2]) };
             config.variant = MODES[2].variant("half");
         }
-        // With the default number, the snapshot would be mostly tracers.
+        // With the default number of tracers, the snapshot would consist mostly of tracers.
         let _ = gravitile::base::params::set(config.mode.as_mut(), "tracers", "40");
         config
     };
@@ -281,7 +282,7 @@ pub(super) fn unsealed(file: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Returns a snapshot file with `body` that claims to have `length` bytes, with a valid checksum.
+/// Returns a snapshot file with the contents `body`, which claims a length of `length` bytes and has a valid checksum.
 pub(super) fn sealed_as(body: &[u8], length: u64) -> Vec<u8> {
     sealed_by(length, flate2::Compression::fast(), &mut { body })
 }
@@ -320,7 +321,7 @@ pub(super) fn parts(file: &[u8]) -> (toml::Table, Vec<(String, Vec<u8>)>) {
     (words, lists)
 }
 
-/// Joins a text part and lists to a snapshot file, and puts the lengths of the lists into the text.
+/// Joins a text part and lists into the contents of a snapshot file, and puts the lengths of the lists into the text.
 pub(super) fn joined(mut words: toml::Table, lists: &[(String, Vec<u8>)]) -> Vec<u8> {
     let row = |(name, list): &(String, Vec<u8>)| {
         toml::Value::Array(vec![name.clone().into(), (list.len() as i64).into()])
@@ -425,7 +426,7 @@ pub(super) fn tipsy_file(is_big: bool) -> Vec<u8> {
     bytes
 }
 
-/// Runs two steps of a file that was read and draws the result. No contents of a file may break all bodies.
+/// Runs two steps of the simulation in a file and draws the result. No contents of a file may make all bodies invalid.
 pub(super) fn step(format: &str, path: &Path) -> bool {
     let begun = |config: Config| gravitile::engine::Engine::new(cpu(), config);
     let resumed = |snapshot: Snapshot| gravitile::engine::Engine::resume(cpu(), snapshot, &Tuned::default());

@@ -1,4 +1,4 @@
-//! Makes malicious files: things that are no files, decompression bombs, and wrong ranges, counts and nesting.
+//! Makes malicious files: things that are not regular files, decompression bombs, and wrong ranges, counts and nesting.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,11 +9,11 @@ use super::formats::{
     Format, carrying, chunk, joined, parts, sealed, sealed_as, tipsy_file, unsealed, with_words,
 };
 
-/// Something that is found in place of a file.
+/// Content that is put in place of a valid file.
 #[derive(Clone)]
 pub(super) enum Made {
     Bytes(Vec<u8>),
-    /// A sparse file: these bytes, followed by zeros up to a length, which take no space on the disk.
+    /// A sparse file: these bytes, followed by zeros up to this length, which take no space on the disk.
     Sparse(Vec<u8>, u64),
     Link(&'static str),
     Pipe,
@@ -67,7 +67,7 @@ pub(super) fn all(format: &Format, whole: &[Vec<u8>]) -> Vec<(String, Made)> {
 
 type Named = Vec<(String, Vec<u8>)>;
 
-/// Returns damage that any format can suffer.
+/// Returns damaged files for errors that are possible in any format.
 fn of_any(whole: &[u8]) -> Vec<(String, Made)> {
     let mut made = vec![
         ("nothing".to_owned(), Made::Bytes(Vec::new())),
@@ -117,7 +117,7 @@ fn of_any(whole: &[u8]) -> Vec<(String, Made)> {
     made
 }
 
-/// Returns texts in which a value after `separator` is replaced by another.
+/// Returns texts in which the value after one `separator` is replaced by another value.
 fn texts(whole: &[Vec<u8>], separator: &str) -> Named {
     let mut made = Vec::new();
     for (nth, bytes) in whole.iter().enumerate().take(12) {
@@ -352,7 +352,8 @@ fn kernels(whole: &[u8]) -> Named {
     (1..90).map(|nth| (format!("{nth} times"), whole.repeat(nth * nth * 3))).collect()
 }
 
-/// Returns snapshots in which a list has other numbers, another length or another place, or a text differs; and bombs.
+/// Returns snapshots in which a list has other numbers, another length or another place, or in which the text differs;
+/// and decompression bombs.
 fn snapshots(whole: &[Vec<u8>]) -> Named {
     let mut made = Vec::new();
     for (of, file) in whole.iter().enumerate() {
@@ -367,7 +368,7 @@ fn snapshots(whole: &[Vec<u8>]) -> Named {
             let list = &lists[nth].1;
             for value in FLOATS {
                 let bytes = value.to_le_bytes();
-                // These positions reach most numbers in rows of several numbers.
+                // These positions cover most of the meanings that numbers have in rows of several numbers.
                 for at in [0, 1, 2, 3, 7, list.len() / 8, (list.len() / 4).saturating_sub(1)] {
                     let mut list = list.clone();
                     list.iter_mut().skip(4 * at).zip(bytes).for_each(|(byte, new)| *byte = new);
@@ -447,7 +448,7 @@ fn bombs(whole: &[u8]) -> Named {
                 sealed(&[&count[..], &vec![byte; (mega << 20) - 4]].concat()),
             ));
         }
-        // The text part agrees with the lists of zeros.
+        // The text part claims the same lengths as the lists of zeros.
         let (mut words, mut lists) = (words.clone(), lists.clone());
         let run = words["runs"].as_array_mut().unwrap()[0].as_table_mut().unwrap();
         run.insert("size".to_owned(), ((mega << 16) as i64).into());
@@ -466,7 +467,7 @@ fn bombs(whole: &[u8]) -> Named {
     made
 }
 
-/// Prefix of the names of files that must be refused.
+/// Prefix of the names of those files that must be refused.
 pub(super) const REFUSED: &str = "refused: ";
 
 /// Returns snapshots of 300 MB of zeros that claim to be the lists of flows, and a snapshot with one mode twice.

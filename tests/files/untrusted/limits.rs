@@ -11,7 +11,8 @@ pub(super) const ADDRESS_SPACE: u64 = 1 << 30;
 /// Largest memory, in bytes, that reading a file may use in addition to its contents.
 pub(super) const MOST_BESIDES: u64 = 300 << 20;
 
-/// Environment variable with the folder of the test files, in which the process also keeps the files that it could read.
+/// Environment variable with the folder of the test files, in which the process also keeps the files that it could
+/// read.
 pub(super) const FOLDER: &str = "GRAVITILE_TEST_FILES";
 pub(super) const MUTATIONS: &str = "GRAVITILE_TEST_MUTATIONS";
 
@@ -42,7 +43,8 @@ fn limit(command: &mut Command) {
 #[cfg(not(unix))]
 fn limit(_: &mut Command) {}
 
-/// Runs `work`. Returns its result and the additional memory at its peak in bytes; 0 if the system does not report memory.
+/// Runs `work`. Returns its result and the additional memory at its peak in bytes; 0 if the system does not report
+/// memory.
 pub(super) fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
     // Writing "5" resets the peak VmHWM: see proc(5).
     let is_told = fs::write("/proc/self/clear_refs", "5").is_ok();

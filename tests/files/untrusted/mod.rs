@@ -1,8 +1,9 @@
-//! Tests untrusted files: whatever a file contains, the program gives a result or an error message, never a panic, a signal,
-//! or a state that no simulation can reach.
+//! Tests untrusted files: whatever a file contains, the program gives a result or an error message, never a panic, a
+//! signal, or a state that no simulation can reach.
 //!
-//! For each format there are malicious files ([`handmade`]) and randomly damaged files ([`damage`]). A separate process reads
-//! them with a gigabyte of address space. Readable files are then stepped here, because a device needs more address space.
+//! For each format, there are malicious files ([`handmade`]) and randomly damaged files ([`damage`]). A separate
+//! process with a gigabyte of address space reads the files. Then this process runs steps of some readable files,
+//! because a device needs more address space.
 
 mod damage;
 mod formats;
@@ -27,18 +28,18 @@ use self::formats::{FORMATS, Format, KERNELS, carrying, check_error, sealed, tip
 use self::handmade::{Made, REFUSED};
 use self::limits::{FOLDER, MOST_BESIDES, MUTATIONS, peak, run_limited};
 
-/// Number of randomly damaged files per format in a short test run; `MANY` in a long run.
+/// Number of randomly damaged files per format in a short test run; a long run uses `MANY`.
 const FEW: usize = 50;
 const MANY: usize = 3000;
-/// Number of readable files per format whose simulation is then stepped, in short and long test runs.
+/// Number of readable files per format whose simulation then runs some steps, in short and in long test runs.
 const STEPPED: [usize; 2] = [6, 120];
 
 fn formats() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().chain([&KERNELS])
 }
 
-/// Writes files of each format to `folder`: valid files, and files made to do harm, in a folder per format. Making a
-/// decompression bomb takes more memory than reading it may take.
+/// Writes valid and malicious files of each format to `folder`, in one folder per format. This process writes them,
+/// because making a decompression bomb takes more memory than reading it may take.
 fn prepare(folder: &Path) {
     for format in formats() {
         let of = folder.join(format.name);
@@ -71,12 +72,12 @@ fn whole(folder: &Path, format: &Format) -> Vec<Vec<u8>> {
 struct Tally {
     files: usize,
     read: usize,
-    /// Largest memory, in bytes, that a file took beyond its contents, and the name of this file.
+    /// Largest memory, in bytes, that reading a file took beyond its contents, and the name of this file.
     most: (u64, String),
 }
 
 impl Tally {
-    /// Reads the file `path` and checks its memory use. Keeps a readable file for later steps.
+    /// Reads the file `path` and checks the memory use. Keeps a readable file, so that its simulation can be run later.
     fn read(&mut self, folder: &Path, format: &Format, name: &str, path: &Path) {
         let (outcome, memory) = peak(|| catch_unwind(AssertUnwindSafe(|| (format.read)(path))));
         let outcome = outcome.unwrap_or_else(|_| panic!("{}, {name}", format.name));
@@ -111,7 +112,7 @@ impl Tally {
 fn all_files_are_read() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let mutations: usize = std::env::var(MUTATIONS).unwrap().parse().unwrap();
-    // Writes down the current file, so that its name is known if the process is killed.
+    // Stores the name of the current file, so that the name is known if the process is killed.
     let mut now = File::create(folder.join("now")).unwrap();
     let mut note = |text: &str| {
         now.set_len(0).and_then(|()| now.seek(SeekFrom::Start(0))).unwrap();
@@ -149,7 +150,7 @@ fn all_files_are_read() {
     }
 }
 
-/// Reads all files, then steps some of the files that could be read.
+/// Reads all files, then runs steps of some of the files that could be read.
 fn try_all(mutations: usize, stepped: usize) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

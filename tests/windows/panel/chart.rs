@@ -1,4 +1,4 @@
-//! Tests the window with the chart of a study, and the files that it writes.
+//! Tests the chart window, which shows measured speeds, and the files that it writes.
 
 use gravitile::engine::tuning::{Study, Trial};
 use gravitile::export::chart::{Axis, Chart};
@@ -6,8 +6,8 @@ use gravitile::ui::ChartFormat;
 
 use super::*;
 
-/// Returns a trial for every variant with work-groups of size `work_group`. Each variant is twice as fast as the previous
-/// one.
+/// Returns a trial for every variant with work-groups of size `work_group`. Each variant is twice as fast as the
+/// previous one.
 fn trials(app: &App, bodies: usize, work_group: usize) -> Vec<Trial> {
     let guess = |variant| Recipe::guess(variant, &app.device, bodies).with_work_group(work_group);
     let trial = |(rung, variant)| Trial {
@@ -49,7 +49,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
             }
             assert!(window.query_by_label_contains(&told).is_some());
 
-            // While the study runs, the chart window has a stop button, and later it has none.
+            // While the measurement runs, the chart window has a stop button; later it has none.
             let stop = |window: &Window| window.query_all_by_role_and_label(Role::Button, "Stop").count();
             assert_eq!(stop(&window), 2, "in the panel and in the window");
             window.state_mut().ui().measurement.running = None;
@@ -72,7 +72,8 @@ fn a_study_fills_a_window_that_can_be_closed() {
 fn it_stands_beside_panel_and_overlay() {
     let mut window = open(MODES[0]);
     study(&mut window, "Bodies");
-    // In a window of this height the button is out of sight. The chart is placed as if it had never been shown.
+    // In a window of this height the button is out of sight. The position of the chart is reset as if it had never been
+    // shown.
     window.set_size(vec2(1280.0, 720.0));
     window.ctx.memory_mut(|memory| memory.reset_areas());
     window.run();

@@ -7,7 +7,7 @@ use gravitile::base::params;
 
 use super::*;
 
-/// Lets the window compare its simulation, in the `active` half, with one of another variant and another time step.
+/// Makes the window compare its simulation, in the `active` half, with one of another variant and another time step.
 fn compare(window: &mut Window, active: Half) {
     let app = window.state_mut();
     let info = app.config.mode.info();
@@ -56,12 +56,12 @@ fn each_half_tells_what_is_special_about_it() {
     for label in [own, others, "work-group 64 · Time step 0.01", "work-group 32 · Time step 0.02"] {
         assert!(window.query_all_by_label(label).next().is_some(), "{label}");
     }
-    // 1000 ms / 2 ms and 1000 ms / 0.5 ms.
+    // The labels contain the speeds: 1000 ms / 2 ms and 1000 ms / 0.5 ms.
     for label in ["500 steps/s", "2.00 ksteps/s", "1.5e-6", "7.5e-8", "-2.50e-4", "+1.25e-3"] {
         assert!(has(&window, label), "{label}");
     }
     assert!(has(&window, "rms 5.2e-2 · largest 5.2e-1"));
-    // The statistics and the toolbar give way to the captions.
+    // The captions replace the statistics and the toolbar.
     assert!(!has(&window, "Frame rate") && !has(&window, "Mouse"));
 
     let caption = |window: &Window| window.get_by_label("Edited in panel").rect().center().x;
@@ -112,7 +112,10 @@ fn what_needs_one_simulation_is_refused() {
     window.state_mut().actions.clear();
     for key in [Key::F9, Key::L, Key::B, Key::Delete] {
         press(&mut window, key);
-        assert!(window.query_by_label_contains("Not possible while two simulations").is_some(), "{key:?}");
+        assert!(
+            window.query_by_label_contains("Not available while comparing two simulations").is_some(),
+            "{key:?}"
+        );
     }
     let app = window.state_mut();
     assert!(app.actions.is_empty() && app.edits.is_empty(), "{:?}", app.actions);

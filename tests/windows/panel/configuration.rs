@@ -129,7 +129,7 @@ fn a_double_click_on_a_name_goes_back_to_auto() {
         assert_ne!(window.state().config, Config::new(MODES[0]));
         window.run_steps(60);
         for _ in 0..2 {
-            // The overlay has a row of the same name.
+            // The overlay has a row of the same name, so the first match is clicked.
             window.get_all_by_role_and_label(Role::Label, name).next().unwrap().click();
         }
         window.run();
@@ -159,7 +159,7 @@ fn seeds_are_typed_or_drawn() {
     let mut window = open(MODES[0]);
     type_number(&mut window, "Seed", "42");
     assert_eq!(window.state().config.seed, 42);
-    // One new seed may equal the old seed with a chance of one in a million; three new seeds do not.
+    // A new random seed may equal the old one with a chance of one in a million; three new seeds practically never do.
     let drawn = (0..3).map(|_| {
         click(&mut window, Role::Button, "🎲 New seed");
         window.state().config.seed
@@ -231,10 +231,10 @@ fn devices_are_chosen_live_and_one_always_computes() {
     click(&mut window, Role::CheckBox, "0 · a device");
     click(&mut window, Role::CheckBox, "2 · a device");
     assert_eq!(window.state().config.devices, [1]);
-    // The last device stays selected.
+    // The last selected device cannot be deselected.
     click(&mut window, Role::CheckBox, "1 · a device");
     assert_eq!(window.state().config.devices, [1]);
-    // The choice of devices does not depend on the mode.
+    // The selected devices stay the same when the mode changes.
     click(&mut window, Role::RadioButton, "Mode: fluid");
     assert_eq!(window.state().config.devices, [1]);
 }

@@ -37,7 +37,8 @@ fn the_palette_finds_what_is_typed_and_does_it() {
     assert_eq!((window.state().config.mode.info(), &window.state().config.start), (MODES[1], scene));
     find(&mut window, "mode gravity");
     assert_eq!(window.state().config.mode.info(), MODES[0]);
-    // Entries can be found by their shortcut and chosen with the arrow keys; entries that begin with the text come first.
+    // Entries can be found by their shortcut and chosen with the arrow keys; entries that begin with the text come
+    // first.
     find(&mut window, "Ctrl+Q");
     assert_eq!(window.state().actions.last(), Some(&Action::Quit));
     let told = window.state().actions.len();
@@ -49,7 +50,7 @@ fn the_palette_finds_what_is_typed_and_does_it() {
         find(&mut window, typed);
         assert_eq!(window.state().actions.last(), Some(&Action::Follow(2)));
     }
-    // A search that stays on the screen finds new names.
+    // A search text that stays in the palette also finds names that appear later.
     window.key_press_modifiers(Modifiers::COMMAND, Key::K);
     window.run();
     window.get_by_role(Role::TextInput).type_text("follow sat");
@@ -84,7 +85,7 @@ fn the_palette_understands_other_words() {
         ("load", "Open a file: snapshot, scene, picture or bodies"),
         ("milky", "Scene Milky Way, Andromeda"),
         ("free", "Free run on or off: compute steps without waiting for the screen"),
-        ("seed", "Setting Seed: starting value of the random number generator"),
+        ("seed", "Seed: starting value of the random number generator"),
         ("origin", "Colour origin"),
         ("galaxy", "Scene Milky Way, Andromeda"),
         ("fullscreen", "Turn full screen on or off"),
@@ -138,7 +139,7 @@ fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
     window.get_by_role(Role::TextInput).type_text("!");
     window.run();
     assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("mr t!"), "it goes on there");
-    // The same holds for the last letters and Enter.
+    // The last letters of a search and Enter may also come in the same frame.
     for key in [Key::Escape, Key::P] {
         let held = if key == Key::P { Modifiers::COMMAND } else { Modifiers::NONE };
         window.key_press_modifiers(held, key);
@@ -189,7 +190,8 @@ fn has_help(window: &mut Window, at: egui::Pos2) -> bool {
 /// A function that opens a part of the window with controls.
 type Opening = fn(&mut Window);
 
-/// Parts of the window that are closed at first. They are opened one at a time, because one may cover another.
+/// Functions that open the parts of the window that are closed at first. They run one at a time, because one part may
+/// cover another.
 const OPENINGS: [(&str, Opening); 9] = [
     ("a body", |window| window.state_mut().stats.selected = hand::holding().state().stats.selected),
     ("a launch", |window| press(window, Key::L)),
@@ -288,7 +290,7 @@ fn a_double_click_on_a_slider_resets_it() {
     assert_eq!(window.state().value("dt"), default);
 }
 
-/// Where frames take long, a click lasts long.
+/// If frames take long, a click may last long; it still counts as a click.
 #[test]
 fn a_button_that_is_held_for_two_seconds_is_clicked() {
     let mut window = open(MODES[0]);
@@ -317,7 +319,7 @@ fn half_of_a_logarithmic_slider_from_zero_is_for_small_numbers() {
     assert_eq!([trails(0.0), trails(1.0)], [0.0, 2000.0]);
     let half = trails(0.5);
     assert!((15.0..150.0).contains(&half), "{half}");
-    // Dragging the number moves it away from 0 too.
+    // The number can also be dragged away from 0.
     trails(0.0);
     let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "trails number").unwrap().clone();
     window.drag_at(rect.center());
@@ -382,7 +384,7 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
 fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
     let mut window = open(MODES[2]);
     for (setting, number) in [("seed", "77"), ("cells", "4096")] {
-        find(&mut window, &format!("setting {setting}"));
+        find(&mut window, setting);
         window.event(egui::Event::Text(number.to_owned()));
         press(&mut window, Key::Enter);
     }
@@ -442,7 +444,7 @@ fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
         window.run();
         assert_eq!(window.state().actions, [], "{held:?} {key:?}");
     }
-    // On many keyboards a question mark needs Shift.
+    // On many keyboards, the question mark is typed with Shift.
     window.key_press_modifiers(Modifiers::SHIFT, Key::Questionmark);
     window.run();
     assert!(window.query_by_label("Keys and mouse").is_some());

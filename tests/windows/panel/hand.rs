@@ -66,7 +66,8 @@ fn the_card_tells_the_elements_of_the_orbit() {
     assert_eq!(show(unbound), [false, true, false, false, true, false, true, true]);
 }
 
-/// In a scene with names and units, the card shows them, and typed numbers are converted to scene units.
+/// In a scene with names and units, the card shows names and units, and numbers that the user types are converted to
+/// scene units.
 #[test]
 fn the_card_shows_names_and_units() {
     let mut window = open(MODES[0]);
@@ -85,7 +86,7 @@ fn the_card_shows_names_and_units() {
     assert!((y - 1.0).abs() < 1e-3, "{y}");
 }
 
-/// Names stand in the picture and do not overlap. *Names* in *Picture* decides in the window whether there are any.
+/// The names of bodies in the picture do not overlap. The switch *Names* in the section *Picture* shows or hides them.
 #[test]
 fn names_in_the_picture_do_not_overlap() {
     let mut window = open(MODES[0]);
@@ -108,7 +109,7 @@ fn names_in_the_picture_do_not_overlap() {
     }
 }
 
-/// The date runs beside the step, and the scale bar has the scene's unit.
+/// The overlay shows the date beside the step, and the scale bar has the scene's unit of length.
 #[test]
 fn the_solar_system_has_a_date_and_a_scale() {
     let mut window = open(MODES[0]);
@@ -287,7 +288,7 @@ fn mass_and_strength_can_be_reset() {
     }
 }
 
-/// The tools and the overlay of numbers never overlap and stay within the picture, at every text size.
+/// The tools and the overlay of numbers never overlap, and stay within the picture at every text size.
 #[test]
 fn tools_and_numbers_never_overlap() {
     for tool in [Tool::Look, Tool::Launch] {
@@ -363,7 +364,7 @@ fn the_camera_goes_with_what_was_asked_for_last() {
     }
 }
 
-/// While another configuration is being applied, numbers have the units, the date and the legend of the frame on the screen.
+/// While a new configuration is being applied, numbers keep the units, date and legend of the frame on the screen.
 #[test]
 fn numbers_belong_to_the_frame_until_the_next_one_arrives() {
     let mut window = open(MODES[0]);

@@ -90,7 +90,7 @@ fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_th
     }
 }
 
-/// The choice of a scene begins the scene. Only a change of the mode continues a run.
+/// Choosing a scene restarts it. Only changing the mode continues a run.
 #[test]
 fn a_chosen_scene_begins_wherever_it_is_chosen() {
     let mut window = open(MODES[0]);
@@ -102,7 +102,7 @@ fn a_chosen_scene_begins_wherever_it_is_chosen() {
         before.reseeds(&window.state().config) || before.mode.info() != window.state().config.mode.info()
     };
     let title = |info: &'static ModeInfo| info.scenes[0].title.clone();
-    // The current scene, in the gallery and in the palette.
+    // Chooses the current scene again, in the gallery and in the palette.
     for choose in [
         &(|window: &mut Window| {
             press(window, Key::O);
@@ -115,7 +115,7 @@ fn a_chosen_scene_begins_wherever_it_is_chosen() {
         // Choosing the scene is not a change that can be undone.
         assert!(window.get_by_role_and_label(Role::Button, "Undo").accesskit_node().is_disabled());
     }
-    // A scene of a mode that was left begins too; the mode alone continues.
+    // Choosing a scene of another mode also restarts it; choosing only the mode continues its run.
     habits::find(&mut window, "scene rings");
     let ran = window.state().config.clone();
     habits::find(&mut window, "mode gravity");

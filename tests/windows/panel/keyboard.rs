@@ -1,4 +1,5 @@
-//! Tests which part receives a key: a field, the palette, a dialog or the shortcuts. Each key must act once.
+//! Tests which part of the window receives a key: a field, the palette, a dialog or the shortcuts. Each key must act
+//! once.
 
 use super::*;
 use gravitile::ui::split_events;
@@ -58,13 +59,14 @@ fn escape_closes_the_palette_before_all_else_one_at_a_time() {
     let is_told = |window: &Window| window.query_by_label("An error.").is_some();
     let tool = |window: &Window| window.state().tools.tool;
     let escape = [(Modifiers::NONE, Key::Escape, "")];
-    // All keys may come in one frame.
+    // Escape closes the palette, then the error, then deselects the tool. Each key press may come in one frame with
+    // others.
     for (palette, error, held) in
         [(false, true, Tool::Launch), (false, false, Tool::Launch), (false, false, Tool::Look)]
     {
         at_once(&mut window, &escape);
         assert_eq!(tool(&window), held);
-        // What Escape closed is gone in the next frame.
+        // In the next frame, the part that Escape closed is no longer shown.
         window.step();
         assert_eq!((has_palette(&window), is_told(&window)), (palette, error));
     }
@@ -162,7 +164,8 @@ fn what_is_typed_with_the_key_of_a_dialog_is_no_shortcut() {
     }
 }
 
-/// Presses a key with Shift and releases it after Shift, so that the release has another name than the press.
+/// Presses a key with Shift and releases it after Shift, so that the release event names another key than the press
+/// event.
 fn shifted(window: &mut Window, (with, without): (Key, Key), modifiers: Modifiers) {
     for (key, pressed) in [(with, true), (without, false)] {
         let (physical_key, repeat) = (Some(without), false);

@@ -48,7 +48,7 @@ fn the_lens_tells_the_time_of_each_kernel() {
     assert!(asks(&mut window));
 }
 
-/// Peak rates of a device that does not exist.
+/// Peak rates of an imaginary device.
 const PEAKS: Roofline = Roofline {
     multiply_adds_per_second: Some(50e9),
     roots_per_second: Some(4e9),
@@ -56,7 +56,7 @@ const PEAKS: Roofline = Roofline {
     copied_bytes_per_second: Some(20e9),
 };
 
-/// Returns the speed of a variant of gravity that computes 20 operations per pair.
+/// Returns the measured speed of a gravity variant that computes 20 operations per pair.
 fn rung(variant: usize, pairs_per_second: f64, bytes: Option<f64>) -> Rung {
     Rung {
         variant: MODES[0].variants[variant].name,
@@ -106,7 +106,7 @@ fn the_roofline_has_a_marker_for_each_variant_used() {
     assert_eq!(window.state_mut().ui().lens.watched(), WatchList::default());
 }
 
-/// Compares a chart of given numbers with a picture in the repository, which `GRAVITILE_KEEP_PICTURES=1` replaces.
+/// Compares the roofline chart of given numbers with a stored picture; `GRAVITILE_KEEP_PICTURES=1` stores a new one.
 #[test]
 fn a_picture_of_a_roofline_is_what_it_was() {
     let draw = |speed: f64| {
@@ -139,7 +139,7 @@ fn a_picture_of_a_roofline_is_what_it_was() {
     assert!(other > 500, "a marker at another place changes only {other} pixels");
 }
 
-/// Opens the page "Source" while a variant of gravity runs in work-groups of 32.
+/// Opens the page "Source" while the gravity variant `variant` runs in work-groups of 32.
 fn open_source(variant: &'static str) -> Window {
     let mut window = open(MODES[0]);
     let app = window.state_mut();
@@ -169,7 +169,7 @@ fn the_source_is_compared_with_the_variant_before_it() {
     );
 
     let mut window = open_source("tiled");
-    let texts = ["compared with private, the variant before it", "WORK_GROUP = 32", "+"];
+    let texts = ["compared with the previous variant, private", "WORK_GROUP = 32", "+"];
     let code = ["__local float4 tile[32];", "Local memory is small", "Each work-item loads one body"];
     for text in texts.into_iter().chain(code) {
         assert!(shows(&window, text), "{text}");
@@ -205,7 +205,7 @@ fn a_note_out_of_sight_is_scrolled_to() {
 fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
     let mut window = open_source("tiled");
     click(&mut window, Role::CheckBox, "Edit");
-    assert!(shows(&window, "The built-in kernel runs."));
+    assert!(shows(&window, "The built-in kernel is running."));
     let build = |window: &mut Window| {
         window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
         window.run_steps(3);
@@ -227,7 +227,7 @@ fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
     assert!(shows(&window, "Building… The old kernel keeps running."));
     assert_eq!(build(&mut window), [], "one build at a time");
 
-    // The compiler refuses the first text and takes the second.
+    // The compiler rejects the first edited text and accepts the second.
     let log = "gravity/tiled.cl:3:5: error: what is this\n1 error generated.";
     assert!(window.state_mut().ui().lens.source.editor.finish_build(Some(log)));
     window.run_steps(3);
@@ -242,11 +242,11 @@ fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
     let running = app.stats.source.as_ref().unwrap();
     app.stats.source = Some(Arc::new(ProgramSource { edits, ..ProgramSource::clone(running) }));
     window.run_steps(3);
-    assert!(shows(&window, "This text runs.") && !shows(&window, "what is this"));
+    assert!(shows(&window, "The edited kernel is running.") && !shows(&window, "what is this"));
     assert!(!window.state_mut().ui().lens.source.editor.finish_build(None), "it did not ask for this");
     assert!(shows(&window, "Built-in kernels"), "the panel leads back too");
 
-    // It is saved only on request, and only if there is a folder.
+    // The edited kernel is saved only on request, and only if a folder is chosen.
     assert!(!shows(&window, "Save to folder") && shows(&window, "Folder…"));
     window.state_mut().ui().kernels = Some("some/folder".into());
     window.run_steps(3);

@@ -1,4 +1,4 @@
-//! Tests lessons: the texts, what each step sets up, and the control that it outlines.
+//! Tests lessons: their texts, the settings that each step makes, and the control that each step outlines.
 
 use gravitile::compute::DeviceKind;
 use gravitile::session::WatchList;
@@ -6,13 +6,13 @@ use gravitile::ui::Lesson;
 
 use super::*;
 
-/// Clicks a button, and waits until the panel has scrolled to the control that a lesson speaks of.
+/// Clicks a button, and waits until the panel has scrolled to the control that the lesson's step outlines.
 fn go(window: &mut Window, label: &str) {
     window.get_by_role_and_label(Role::Button, label).click();
     window.run_steps(40);
 }
 
-/// Returns the actions since the last call.
+/// Returns the actions that the panel has requested since the last call.
 fn actions(window: &mut Window) -> Vec<Action> {
     std::mem::take(&mut window.state_mut().actions)
 }
@@ -73,7 +73,7 @@ fn a_lesson_goes_back_is_left_and_compares_what_it_measured() {
     for speed in ["500 ", "2.00 k"] {
         assert!(window.query_by_label(speed).is_some(), "{speed}");
     }
-    // With another number of bodies, the speeds say nothing.
+    // With another number of bodies, the measured speeds cannot be compared.
     window.state_mut().stats.bodies *= 2;
     window.run_steps(3);
     assert!(window.query_by_label("500 ").is_none());

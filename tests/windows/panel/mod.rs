@@ -1,5 +1,5 @@
-//! Tests the user interface without a window: finds every control by the name that a screen reader uses, acts like a user,
-//! and checks the configuration.
+//! Tests the user interface without a window: finds every control by the name that a screen reader uses, operates
+//! controls like a user, and checks the resulting configuration.
 
 mod chart;
 mod comparison;
@@ -45,7 +45,7 @@ use gravitile::ui::{
 
 const MAX_BODIES: usize = 50_000;
 
-/// The state that the real window would hold beside the panel.
+/// The state that the real window holds besides the panel.
 struct App {
     ui: Option<Ui>,
     config: Config,
@@ -54,7 +54,7 @@ struct App {
     markers: Markers,
     edits: Vec<Edit>,
     stats: Stats,
-    /// Whether no frame with the current configuration arrives.
+    /// Whether frames with the current configuration have not arrived yet.
     lags: bool,
     heaviest: Vec<(usize, f32)>,
     device: DeviceInfo,
@@ -67,7 +67,8 @@ struct App {
     brush: Option<f32>,
     sees_bodies: bool,
     timeline: TimelineState,
-    /// The half of the simulation that the panel edits, the statistics of the other one, and the divergence.
+    /// While two simulations are compared: the half of the picture that the panel edits, the statistics of the other
+    /// simulation, and the divergence.
     compared: Option<(Half, Stats, DivergenceLog)>,
 }
 
@@ -215,7 +216,7 @@ fn choose(window: &mut Window, key: &str, option: &str) {
     click_control(window, &wanted);
 }
 
-/// Opens a window as it is at the start of the program, but so high that no section needs scrolling.
+/// Opens a window as the program starts, with folded sections, but so high that no section needs scrolling.
 fn open_folded(info: &'static ModeInfo) -> Window {
     // The window is so high that all controls are visible without scrolling.
     let mut window = Harness::builder()

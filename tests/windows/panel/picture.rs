@@ -5,7 +5,7 @@ use gravitile::base::cells::{CellCounts, WalkCounts};
 use gravitile::base::look::{Palette, Size, Theme};
 use gravitile::base::params::{self, Choice, ParamValues, Params};
 
-/// Opens a window with the appearance settings. The variant has a tree, so that all of them are enabled.
+/// Opens a window with the appearance settings unfolded. The variant has a tree, so that all settings are enabled.
 fn unfolded() -> Window {
     let mut window = open(MODES[0]);
     window.state_mut().config.variant = MODES[0].variant("tree");
@@ -13,7 +13,7 @@ fn unfolded() -> Window {
     window
 }
 
-/// Returns the look of the scene, which the controls return to.
+/// Returns the appearance settings of the scene, to which the controls can be reset.
 fn of_scene(window: &Window) -> Look {
     window.state().config.start.look.complete()
 }
@@ -41,7 +41,7 @@ fn every_row_can_be_set_and_all_can_be_reset() {
         assert_eq!(value(&window, info.key), ParamValue::Float(default), "{} reset", info.key);
         type_number(&mut window, info.label, "1e9");
     }
-    // The messages about numbers that are too large or too small disappear.
+    // Waits until the messages about numbers that are too large or too small have disappeared.
     window.run_steps(500);
     for (info, default) in described.flags {
         click(&mut window, Role::CheckBox, info.label);
@@ -68,7 +68,7 @@ fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
         [switch, slider]
     };
     assert_eq!(is_disabled(&window), [false; 2]);
-    let told = "Showing the cells of depth 3: the next depth has more than 8\u{2009}192 cells";
+    let told = "Showing depth 3, because the next depth has more than 8\u{2009}192 cells";
     for (depth, walk, is_told) in [(4, None, false), (3, None, true), (3, Some(WalkCounts::default()), false)]
     {
         window.state_mut().stats.cells = Some(CellCounts { depth, boxes: 5, walk });
@@ -188,7 +188,8 @@ fn theme_and_size_are_those_that_are_chosen() {
     }
 }
 
-/// The picture of a flow leaves the corner of the statistics free. The corner does not change with what is expanded.
+/// The picture of a flow leaves the corner with the statistics free. The size of the corner does not change while the
+/// statistics are expanded.
 #[test]
 fn the_corner_of_the_statistics_stays_the_same_while_they_are_expanded() {
     let mut window = open_folded(MODES[2]);

@@ -1,9 +1,9 @@
-//! Tests plots of numbers over time, in their window and in files.
+//! Tests plots of quantities over time, in their window and in files.
 
 use super::*;
 use gravitile::modes::distributions::Distributions;
 
-/// Simulates the results of some steps, each shown for several frames.
+/// Simulates the results of the given steps, each shown for several frames.
 fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
     for step in steps {
         let stats = &mut window.state_mut().stats;
@@ -36,7 +36,7 @@ fn plots_open_by_key_and_by_button_and_show_what_there_is() {
     assert!(window.state().plots);
 }
 
-/// Lines of plots are redrawn only twice a second, because on a CPU drawing takes the time of many steps.
+/// The lines of plots are redrawn only twice a second, because drawing them on a CPU takes as long as many steps.
 #[test]
 fn lines_are_drawn_twice_a_second() {
     let mut window = open(MODES[0]);
@@ -50,7 +50,7 @@ fn lines_are_drawn_twice_a_second() {
         window.run_steps(2);
         drawn.push(texts(&window));
     }
-    // The test draws for two seconds.
+    // The test runs for two seconds.
     drawn.dedup();
     assert!((3..=6).contains(&drawn.len()), "{} times", drawn.len());
 }
@@ -158,7 +158,8 @@ fn the_wheel_zooms_and_all_can_be_shown_again() {
     }
 }
 
-/// Returns bodies of a cluster at rest in a spiral of directions, whose density falls outwards, with random-like speeds.
+/// Returns bodies of a cluster at rest in a spiral of directions, whose density falls outwards, with random-like
+/// speeds.
 fn cluster() -> Bodies {
     let mut bodies = Bodies::default();
     for nth in 0..4000u32 {

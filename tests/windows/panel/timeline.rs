@@ -5,7 +5,7 @@ use gravitile::session::timeline::{Event, EventKind};
 
 use super::*;
 
-/// A record of 60 seconds with two events.
+/// Returns the state of a recording of 60 seconds with two events.
 fn recorded() -> TimelineState {
     let event = |at, kind, text: &str| Event { at, step: 100, kind, text: text.to_owned() };
     TimelineState {
@@ -23,7 +23,7 @@ fn past(at: f64) -> TimelineState {
     TimelineState { past: Some(at), can_continue: Ok(()), ..recorded() }
 }
 
-/// Presses the mouse at the fraction `share` of the bar's rail, and releases it at the fraction `end`.
+/// Drags the mouse along the timeline's rail, from the fraction `share` of its length to the fraction `end`.
 fn drag(window: &mut Window, share: f32, end: f32) {
     let (_, rect) = window.state().rects.iter().find(|(key, _)| key == "timeline").unwrap().clone();
     let rail = rect.shrink2(vec2(6.0, 7.0));
@@ -54,7 +54,7 @@ fn the_timeline_scrubs_replays_and_continues() {
     assert!(window.query_by_label("The timeline is off. Set Timeline memory above 0 MB.").is_some());
     window.state_mut().timeline = recorded();
     window.run_steps(3);
-    for label in ["Record: 1 min 0 s · 84 of 256 MB", "Live"] {
+    for label in ["Recorded: 1 min 0 s · 84 of 256 MB", "Live"] {
         assert!(window.query_all_by_label(label).count() > 0, "{label}");
     }
     drag(&mut window, 0.25, 0.5);
@@ -71,7 +71,7 @@ fn the_timeline_scrubs_replays_and_continues() {
 
     window.state_mut().timeline = past(40.0);
     window.run_steps(3);
-    for label in ["The past: 30.0 s ago", "step 12\u{2009}345 · 30.0 s ago"] {
+    for label in ["Recorded 30.0 s ago", "step 12\u{2009}345 · 30.0 s ago"] {
         assert!(window.query_by_label(label).is_some(), "{label}");
     }
     assert!(window.query_by_label("Mouse").is_none(), "the tools are off");
@@ -105,7 +105,8 @@ fn the_timeline_scrubs_replays_and_continues() {
     assert_eq!(window.state().picture.height(), height);
 }
 
-/// The screen then shows the steps, the edits and the scene of the past, which say nothing about the present.
+/// While the screen shows a past moment, its steps, edits and scene must not affect the plots and undo of the live
+/// simulation.
 #[test]
 fn a_view_of_the_past_leaves_the_plots_and_undo_as_they_are() {
     let mut window = open(MODES[0]);

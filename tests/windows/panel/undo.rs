@@ -13,12 +13,12 @@ fn redo(window: &mut Window) {
     window.run();
 }
 
-/// Returns the settings and the look as they are compared here.
+/// Returns the settings and the appearance settings, to compare them before and after undo.
 fn state(window: &Window) -> (Config, Look) {
     (window.state().config.clone(), window.state().look.clone())
 }
 
-/// Waits, so that two clicks are no double click.
+/// Waits, so that two successive clicks do not count as a double click.
 fn wait(window: &mut Window) {
     window.run_steps(60);
 }
@@ -83,12 +83,12 @@ fn everything_in_the_panel_is_undone_and_redone() {
     undo(&mut window);
     assert_eq!(window.state().config.start, before.0.start);
     assert_eq!(window.state().config.mode, before.0.mode);
-    let told = "Undid the change of Scene; the scene starts again from its beginning";
+    let told = "Undid change: Scene; the scene restarts";
     assert!(window.query_by_label(told).is_some());
     redo(&mut window);
     redo(&mut window);
     assert_eq!(state(&window), after);
-    assert!(window.query_by_label("Redid the change of Gravity G").is_some());
+    assert!(window.query_by_label("Redid change: Gravity G").is_some());
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_drag_of_a_slider_is_one_step() {
         redo(&mut window);
         assert_eq!(window.state().value("g"), expected);
     }
-    // A new change makes it impossible to redo.
+    // A new change discards the changes that could be redone.
     undo(&mut window);
     type_number(&mut window, "Gravity G", "3");
     redo(&mut window);
@@ -136,7 +136,7 @@ fn another_mode_is_left_again() {
     let after = state(&window);
     undo(&mut window);
     assert_eq!(state(&window), before);
-    assert!(window.query_by_label("Undid the change of Mode").is_some(), "the run continues");
+    assert!(window.query_by_label("Undid change: Mode").is_some(), "the run continues");
     redo(&mut window);
     assert_eq!(state(&window), after);
 }

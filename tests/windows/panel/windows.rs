@@ -1,4 +1,4 @@
-//! Tests shortcuts, help, error dialogs and the overlay of numbers.
+//! Tests shortcuts, the help window, error dialogs and the overlay of numbers.
 
 use super::*;
 use gravitile::base::edit::EditKind;
@@ -154,7 +154,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     assert!(shown(&window, ".tmpC") && !shown(&window, ".tmpA"), "the newest reason");
     assert!(shown(&window, "This happened 3 times."));
     assert!(!shown(&window, "more"));
-    // A closed error stays closed as long as its cause is the same.
+    // An error that the user has closed stays closed as long as its cause is the same.
     press(&mut window, Key::Escape);
     fail(&mut window, "The disk is full at .tmpC");
     assert!(!shown(&window, "disk is full"));
@@ -167,7 +167,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     assert!(shown(&window, "The folder is gone"), "it is told anew after it worked");
 }
 
-/// The help and the command palette fit in the window at every text size.
+/// The help window and the command palette fit in the window at every text size.
 #[test]
 fn help_and_palette_fit_however_large_text_is() {
     for (size, zoom) in [(1280.0, 1.0), (1280.0, 1.5), (1280.0, 2.0), (900.0, 2.0), (640.0, 2.0)]
@@ -220,7 +220,7 @@ fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
 #[test]
 fn the_overlay_tells_speed_and_truth() {
     let mut window = open(MODES[0]);
-    // The speed is 1024² pairs, 1000 times a second.
+    // The number of interactions per second is 1024² pairs, 1000 times a second.
     for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "A reading", "1.00", "Force error", "–"] {
         assert!(window.query_all_by_label(text).next().is_some(), "{text}");
     }
@@ -305,7 +305,7 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
     assert_eq!(unfolded(&small), [false, false]);
     press(&mut small, Key::I);
     assert!(unfolded(&small)[0], "a user can expand the overlay over a small picture");
-    // Numbers give way to the tools, whichever tool is selected.
+    // In a small window, the overlay of numbers is hidden to leave room for the tools, whichever tool is selected.
     small.set_size(vec2(640.0, 260.0));
     for key in [Key::L, Key::A] {
         press(&mut small, key);
@@ -371,7 +371,7 @@ fn the_overlay_compares_the_variants_that_were_seen() {
 #[test]
 fn a_fluid_is_told_by_its_own_names() {
     let mut window = open(&modes::fluid::INFO);
-    // The speed is 1024 cells, 1000 times a second.
+    // The number of cell updates per second is 1024 cells, 1000 times a second.
     for text in ["1.02", "MLUPS"] {
         assert!(window.query_by_label_contains(text).is_some(), "{text}");
     }
@@ -417,7 +417,7 @@ fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
         window.run();
         window.query_by_label_contains("Energy drift").is_some()
     };
-    // The third energy is nearly zero, so that its relative drift says little.
+    // The third energy is nearly zero, so that a relative drift is not meaningful.
     for (drift, kinetic, warns) in
         [(0.09, 1.0, false), (0.4, 1.0, true), (0.4, 2.01, false), (-0.4, 1.0, true)]
     {
@@ -428,9 +428,9 @@ fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
     assert_eq!(number(&window, "dt"), 0.002);
     window.run();
     assert!(window.query_by_label_contains("Energy drift").is_none(), "the user has acted");
-    // The session measures the drift since the change.
+    // After a change, the session measures the drift relative to the energy after the change.
     assert!(!set(&mut window, 0.0, 1.0) && set(&mut window, -0.45, 1.0), "new drift warns again");
-    // At the end of the range, the warning has no button.
+    // At the end of the parameter's range, the warning has no button to change the parameter.
     set_number(&mut window, "dt", "0.00001");
     window.run();
     assert!(set(&mut window, 0.4, 1.0) && window.query_by_label("Energy drift 40 %").is_some());
@@ -459,7 +459,7 @@ fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
     window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
     set_number(&mut window, "eps", "0.05");
     window.run();
-    // The Moon is 0.0026 from the Earth.
+    // In this scene, the distance of the Moon from the Earth is 0.0026.
     let told = "Softening 0.05 smooths away the closest orbits: lower Softening to 0.00005.";
     assert!(window.query_by_label(told).is_some());
     click(&mut window, Role::Button, "Lower Softening");
@@ -467,7 +467,7 @@ fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
     assert!(window.query_by_label_contains("smooths away").is_none());
 }
 
-/// The keys T and C act only in modes whose scenes are not flat; elsewhere, a message says why.
+/// The keys T and C act only in scenes that are not flat; in flat scenes, a message says why they do nothing.
 #[test]
 fn a_flat_scene_does_not_rotate() {
     for key in [Key::T, Key::C] {
@@ -511,7 +511,7 @@ fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
     assert_eq!(brush(&window), None, "Escape lays it down");
 }
 
-/// Opens a window with a flow that has blown up and is paused.
+/// Opens a window in which a flow has blown up and is paused.
 fn blown_up() -> Window {
     let mut window = open(&modes::fluid::INFO);
     (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
@@ -544,7 +544,7 @@ fn what_blew_up_offers_a_restart() {
     assert!(!is_told(&window));
     press(&mut window, Key::R);
     assert_eq!(window.state().actions.last(), Some(&Action::Restart), "that is settled");
-    // A more stable parameter comes with the restart.
+    // The button that changes a parameter for stability also restarts the scene.
     let mut window = blown_up();
     let viscosity = number(&window, "viscosity");
     click(&mut window, Role::Button, "Raise Viscosity and restart");
@@ -651,7 +651,7 @@ fn what_is_undone_is_told() {
     undo(&kinds[..2], 1, "Undid the launch; 1 more can be undone");
     undo(&kinds[..1], 1, "Undid the attraction; nothing more to undo");
     // Edits that were dropped from the history, or belong to another scene, do not count as undone.
-    undo(&[EditKind::Stroke], 1, "Undid the stroke; nothing more to undo");
+    undo(&[EditKind::Stroke], 1, "Undid the brush stroke; nothing more to undo");
     window.state_mut().stats.undos = 4;
     window.run_steps(3);
     window.state_mut().stats.undos = 2;
@@ -675,7 +675,7 @@ fn a_newcomer_sees_what_matters_without_scrolling() {
         let infos = infos.chain(options.iter().map(|it| it.0)).filter(|info| !info.advanced);
         let keys =
             ["pause", "restart", "steps per frame", "scene", "bodies", "open", "palette ice", "exposure"];
-        // The other modes have more parameters, so that less of the picture's settings is in sight.
+        // The other modes have more parameters, so that fewer settings of the picture are visible without scrolling.
         let of_bodies = ["trails", "more picture", "kernel"].into_iter().filter(|_| *info == MODES[0]);
         let keys = keys.into_iter().chain(of_bodies);
         let rects = window.state().rects.clone();
@@ -856,7 +856,7 @@ fn a_presentation_shows_the_picture_alone() {
         assert!(is_open && !is_bare(&window)[1], "{ends:?}");
     }
     assert_eq!(window.state().actions, [], "the window follows what the panel shows");
-    // An error is shown all the same, and Escape closes it first.
+    // The error is still shown, and Escape closes the error first.
     press(&mut window, Key::F5);
     window.state_mut().ui().alerts.error("Behind it", "An error.", None);
     window.run();

@@ -1,17 +1,18 @@
-// The cells of the tree, level by level, and the moments of their masses.
+// Creates the cells of the tree on a GPU, level by level, and computes the moments of their masses.
 //
-// Two neighbouring bodies share a number of levels: those in which their keys agree. A cell of more than LEAF bodies has
-// children. So a body begins cells from the level after those that it shares with the body before it, down to the level
-// after the deepest one that LEAF + 1 bodies in a row around it share. Cells of one level have consecutive ids, in the
-// order of the bodies, hence so have the children of a cell.
+// Two neighbours in the sorted order share the levels in which their keys agree. A cell of more than LEAF bodies has
+// children. So a body is the first body of one cell on each level of a range. The range begins after the levels that
+// the body shares with the body before it. It ends one level after the deepest level that is shared by LEAF + 1
+// consecutive bodies, including this body. The cells of a level have consecutive ids, in the order of their bodies, so
+// the ids of a cell's children are consecutive.
 
 #define INNER 0x80000000u
 #define NONE 0xffffffffu
 
-// A cell takes three rows: (centre of mass, mass), (yz, radius, first, count) and (xx, xy, xz, yy). `first` and `count`
-// are bits: of the first child or body, and how many there are, with INNER for children. xx to yz are the quadrupole
-// Σ m (3 x xᵀ − x² 1) / (M r²): divided by M r², moments stay within the range of a float for any units. Without
-// quadrupoles (ORDER 0) they are zero.
+// Number of rows of a cell: (centre of mass, mass), (yz, radius, first, count) and (xx, xy, xz, yy). `first` and
+// `count` are the bits of integers: the id of the first child or the index of the first body, and the number of
+// children (with the flag INNER) or bodies. xx to yz are the quadrupole Σ m (3 x xᵀ − x² 1) / (M r²): divided by M r²,
+// moments stay within the range of a float for any units. Without quadrupoles (ORDER 0) they are zero.
 #define ROWS 3
 
 uint shared_levels(ulong a, ulong b)
@@ -19,7 +20,8 @@ uint shared_levels(ulong a, ulong b)
     return a == b ? LEVELS : (uint)(clz(a ^ b) - (64 - 3 * LEVELS)) / 3;
 }
 
-// Adds to `count`, in the lane of each level, how many lanes of the warp begin a cell of that level.
+// Sets `count` to the number of lanes of the warp whose body begins a cell of a level. Each lane gets the count of the
+// level with the lane's number.
 void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scratch)
 {
     for (uint level = 0; level <= LEVELS; ++level) {
@@ -29,10 +31,10 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
     }
 }
 
-// Bodies that share a walk are a group: at most GROUP bodies, whose leaves have the same level, so that they are about equally
-// far from each other. Each multiple of GROUP begins a group. A leaf larger than it would be if all bodies were evenly
-// spread also begins a group. Otherwise, a group of such leaves could surround a dense cell, whose bodies would then all act
-// one by one.
+// Bodies that share a walk form a group: at most GROUP bodies whose leaves have the same level, so that they are about
+// equally far from each other. Each body whose index is a multiple of GROUP begins a group. A leaf that is larger than
+// the leaves of evenly spread bodies also begins a group. Otherwise, a group of such leaves could surround a dense
+// cell, whose bodies would then all act one by one.
 //
 // Returns whether body i begins a group; `level` is the level of its leaf, and `first` the level of the largest cell
 // that the body begins.
@@ -49,8 +51,8 @@ uint rank_of_group(uint i, uint n, uint has_costs, __global const uchar *ranks)
     return has_costs && i < n ? ranks[i] : i % GROUP == 0;
 }
 
-// Adds to `count`, in a lane for each rank after those of the levels, how many lanes of the warp begin a group of that rank.
-// Returns how many earlier lanes begin a group of the same rank.
+// Sets `count` to the number of lanes of the warp whose body begins a group of a rank. Rank r is counted in lane LEVELS
+// + 1 + r, since the lanes before count the levels. Returns how many earlier lanes begin a group of the rank `rank`.
 uint count_ranks(bool begins, uint rank, uint lane, uint *count, __local uint *scratch)
 {
     uint earlier = 0;
@@ -64,7 +66,8 @@ uint count_ranks(bool begins, uint rank, uint lane, uint *count, __local uint *s
     return earlier;
 }
 
-// Finds the levels of the cells that each body begins. Counts them, and the groups of each rank, by blocks of 256 bodies.
+// Finds the range of levels, `from` to `to`, of the cells that each body begins. Counts these cells by level, and the
+// groups by rank, for each block of 256 bodies.
 __kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_costs, __global const ulong *keys,
                              __global const uchar *ranks, __global uchar *from, __global uchar *to, __global uint *counts)
 {
@@ -109,9 +112,9 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_cos
     }
 }
 
-// Writes the first body and the first child of each cell, and the first body and the size of each group. `levels` gets the
-// first id of each level, then the number of cells, then the number of groups. Groups are in the order of their ranks, so
-// that the longest walks begin first.
+// Writes the first body and the first child of each cell, and the first body and the size of each group. Writes to
+// `levels` the first id of each level, then the number of cells, then the number of groups. Groups are in the order of
+// their ranks, so that the longest walks begin first.
 __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_costs, const uint room, __global const uchar *ranks,
                              __global const uchar *from, __global const uchar *to, __global const uint *counts,
                              __global const uint *totals,
@@ -131,7 +134,8 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_cos
         begins[warp] = own_begins;
     next[warp][lane] = count;
     barrier(LOCAL);
-    // All warps scan, since a barrier may be part of a scan; the first one writes.
+    // All warps compute the prefix sums, since `scan_warp` may contain a barrier. Only the first warp writes the
+    // results.
     const uint in_level = lane <= LEVELS ? totals[lane] : 0;
     const uint in_rank = lane > LEVELS && lane <= LEVELS + RANKS ? totals[lane] : 0;
     uint id = scan_warp(in_level, lane, scratch) - in_level;
@@ -152,7 +156,7 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_cos
     }
     barrier(LOCAL);
     if (begins_one) {
-        // The next group ends this one, if it begins before the next multiple of GROUP.
+        // This group ends where the next group begins, at the latest at the next multiple of GROUP.
         const uint later = own_begins & ~((2u << lane) - 1), beyond = warp % 2 == 0 ? begins[warp + 1] : 0;
         const uint after = later ? popcount((later & -later) - 1) : WARP + (beyond ? popcount((beyond & -beyond) - 1) : WARP);
         const uint end = min(min(i - lane + after, n), i - i % GROUP + GROUP);
@@ -173,7 +177,8 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_cos
     }
 }
 
-// Writes a cell. `q` are Σ (m / M) x xᵀ for the six pairs of coordinates, unused without quadrupoles.
+// Writes the values of a cell. `q` are the moments Σ (m / M) x xᵀ for the six pairs of coordinates; they are unused
+// without quadrupoles.
 void store_cell(uint id, float4 centre, float radius, const float *q, uint first, uint count, __global float4 *cells,
                 __global float *traces)
 {
@@ -262,15 +267,15 @@ float most_of_children(float value, uint lane, __local uint *scratch)
     return value;
 }
 
-// Computes the moments and box of a cell from those of its children, of which each of eight neighbouring lanes takes one.
-// Writes the cell if it is an inner one; `link` is its second row.
+// Computes the moments and box of a cell from those of its children. Eight neighbouring lanes take one child each.
+// Writes the cell if `inner` is set. `link` is the cell's second row, with its first child and number of children.
 void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __global float *traces, __global float4 *boxes,
                __local uint *scratch)
 {
     const uint lane = get_local_id(0) % WARP, child = lane % 8;
     const uint first = as_uint(link.z), count = as_uint(link.w) & ~INNER;
     const bool taken = inner && child < count;
-    // Lanes without a child take the first one, with no mass.
+    // Lanes without a child read the first child, but use a mass of 0.
     const uint c = inner ? first + (taken ? child : 0) : id;
     const float4 other = cells[ROWS * c], b = cells[ROWS * c + 1], d = cells[ROWS * c + 2];
     const float4 lowest = boxes[2 * c], highest = boxes[2 * c + 1];
@@ -289,7 +294,8 @@ void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __globa
     const float3 low = -(float3)(most_of_children(-lowest.x, lane, scratch), most_of_children(-lowest.y, lane, scratch),
                                  most_of_children(-lowest.z, lane, scratch));
     const float3 x = other.xyz - centre;
-    // A third of the traceless quadrupole, and the trace that was taken from its diagonal.
+    // Recovers the child's second moments: a third of the traceless quadrupole, plus the trace that was subtracted from
+    // its diagonal.
     const float own = m * b.y * b.y / 3.0f;
     float q[6] = { m * x.x * x.x + own * (d.x + trace), m * x.x * x.y + own * d.y, m * x.x * x.z + own * d.z,
                    m * x.y * x.y + own * (d.w + trace), m * x.y * x.z + own * b.x,
@@ -299,7 +305,7 @@ void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __globa
         q[k] = sum_of_children(q[k], lane, scratch);
     const float radius = most_of_children(length(x) + b.y, lane, scratch);
     if (inner && child == 0) {
-        // No body is farther than the farthest corner of the box.
+        // No body is farther from the centre than the farthest corner of the box.
         const float3 corner = fmax(high - centre, centre - low);
         store_cell(id, (float4)(centre, mass), fmin(radius, length(corner)), q, first, count | INNER, cells, traces);
         boxes[2 * id] = (float4)(low, 0.0f);
@@ -307,8 +313,8 @@ void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __globa
     }
 }
 
-// Computes the moments and boxes of the inner cells of a level and of the level below it. A work-group takes a cell and its
-// children: eight work-items for each child, then eight for the cell.
+// Computes the moments and boxes of the inner cells of a level and of the level below it. A work-group processes a cell
+// and its children: eight work-items for each child, then eight for the cell.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
 lift(const uint level, const uint room, __global const uint *levels, __global float4 *cells, __global float *traces,
      __global float4 *boxes)

@@ -1,19 +1,21 @@
-// Sorts the bodies along a space-filling curve (Hilbert or Morton, the macro HILBERT), by a stable radix sort.
+// Sorts the bodies along a space-filling curve (Hilbert or Morton, selected by the macro HILBERT), by a stable radix
+// sort.
 
 #define GROUP_256 __attribute__((reqd_work_group_size(256, 1, 1)))
 #define DIGIT_BITS 8
 #define DIGITS 256
-// Keys that a work-item, and a work-group, sorts at once.
+// Number of keys that a work-item, and a work-group, sorts at a time.
 #define OWN_KEYS 8
 #define TILE (256 * OWN_KEYS)
 
-// Rows of `extent`, with a column for each group that measured: the lowest coordinates, the negatives of the highest ones,
-// and sums over pairs of bodies: of their midpoint divided by their distance, of 1 / distance, of the logarithm of the
-// squared distance, and of 1. In these sums, a few bodies count little, however far away they are.
+// Number of rows of the array `extent`, which has a column for each work-group of `measure_extent`. The first
+// LEAST_ROWS rows are the lowest coordinates and the negatives of the highest ones. The others are sums over pairs of
+// bodies: of the midpoint divided by the distance, of 1 / distance, of the logarithm of the squared distance, and of 1.
+// In these sums, a few bodies count little, however far away they are.
 #define EXTENT_ROWS 12
 #define LEAST_ROWS 6
 
-// Returns the least of the values of a warp, or their sum.
+// Returns the smallest of the values of a warp if `least` is set, or else their sum.
 float reduce_warp(float value, bool least, uint lane, __local uint *scratch)
 {
     for (uint step = WARP / 2; step > 0; step /= 2) {
@@ -23,7 +25,8 @@ float reduce_warp(float value, bool least, uint lane, __local uint *scratch)
     return value;
 }
 
-// Measures where the bodies are; see EXTENT_ROWS. Each work-item takes one pair of bodies.
+// Measures the box around the bodies, and their typical distance from pairs of bodies, one per work-item. EXTENT_ROWS
+// describes the results.
 __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, __global float *extent)
 {
     __local uint scratch[256];
@@ -41,7 +44,7 @@ __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, _
         values[4] = fmin(values[4], -p.y);
         values[5] = fmin(values[5], -p.z);
     }
-    // Numbers that are spread evenly, and not related to the order of the bodies.
+    // Selects a pair of bodies by two numbers that are spread evenly and independent of the order of the bodies.
     const uint a = get_global_id(0) * 2654435769u, b = a * 2246822519u + 3266489917u;
     const float3 one = x[mul_hi(a, n)].xyz, other = x[mul_hi(b, n)].xyz, apart = one - other;
     const float distance2 = dot(apart, apart);
@@ -69,8 +72,9 @@ __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, _
     }
 }
 
-// Returns the position of a point on the curve from its coordinates of LEVELS bits. The Morton curve interleaves the bits
-// of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707, 381).
+// Returns the position of a point on the curve from its coordinates of LEVELS bits. The Morton curve interleaves the
+// bits of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707,
+// 381).
 ulong curve(uint x, uint y, uint z)
 {
     uint c[3] = { x, y, z }, gray = 0;
@@ -96,7 +100,7 @@ ulong curve(uint x, uint y, uint z)
     ulong key = 0;
 #pragma unroll
     for (uint k = 0; k < 3; ++k) {
-        // Two zero bits after each bit, then the three coordinates into each other.
+        // Inserts two zero bits after each bit of a coordinate, so that the three coordinates can be interleaved.
         ulong bits = c[k] ^ gray;
         bits = (bits | bits << 32) & 0x001f00000000ffffUL;
         bits = (bits | bits << 16) & 0x001f0000ff0000ffUL;
@@ -108,9 +112,10 @@ ulong curve(uint x, uint y, uint z)
     return key;
 }
 
-// Returns the cell of the finest grid, along one axis, for a coordinate relative to the middle of the bodies and in units of
-// half the width that the bodies take, and for the place of the bodies in the grid (`grid_shift`). With `open_ended`,
-// the inner half of the cells covers this width, and the outer ones, which grow with the distance, everything else.
+// Returns the index, along one axis, of the cell of the finest grid that contains the coordinate t. The unit of t is
+// half the width of the region that contains most or all bodies, whose middle is at t = 0. `shift` is the offset of the
+// region in the grid (`grid_shift`). With `open_ended`, the inner half of the cells covers the region, and the outer
+// cells, which grow with the distance, cover everything else.
 uint grid_cell(float t, float shift, bool open_ended)
 {
     const float size = fabs(t), u = open_ended ? (size > 1.0f ? 1.0f - 0.5f / size : 0.5f * size) : size;
@@ -118,11 +123,11 @@ uint grid_cell(float t, float shift, bool open_ended)
     return (uint)clamp(place * (float)(1u << LEVELS), 0.0f, (float)((1u << LEVELS) - 1));
 }
 
-// Writes the key and the index of each body. `columns` is the number of groups that measured the extent.
+// Writes the key and the index of each body. `columns` is the number of work-groups that measured the extent.
 //
-// The grid is the smallest cube around the bodies. But if this is much larger than the typical distance between two bodies,
-// a few bodies are far away from all the others. Then the grid is centred on most bodies and open-ended, so that its cells
-// are small there.
+// The grid covers the smallest cube around the bodies. But if the cube is much larger than the typical distance between
+// two bodies, a few bodies are far away from all the others. Then the grid is centred on the majority of the bodies and
+// open-ended, so that its cells are small where most bodies are.
 __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __global const float *extent,
                                   const uint columns, __global ulong *keys, __global uint *ids)
 {
@@ -161,7 +166,7 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     }
 }
 
-// Counts the digits of each tile of keys at a bit.
+// Counts how often each value of a digit occurs in each tile of keys. The digit begins at the given bit.
 __kernel GROUP_256 void count_digits(const uint n, const uint bit, const uint tiles, __global const ulong *keys,
                                      __global uint *counts)
 {
@@ -178,7 +183,8 @@ __kernel GROUP_256 void count_digits(const uint n, const uint bit, const uint ti
     counts[own * tiles + tile] = found[own];
 }
 
-// Replaces each row of counts by the sums of those before, and writes the sum of each row. A group takes a row.
+// Replaces each count by the sum of the counts before it in the same row, and writes the total of each row. A
+// work-group processes a row.
 __kernel GROUP_256 void scan_rows(const uint length, __global uint *counts, __global uint *totals)
 {
     __local uint sums[8], scratch[256];
@@ -203,8 +209,8 @@ __kernel GROUP_256 void scan_rows(const uint length, __global uint *counts, __gl
         totals[get_group_id(0)] = before;
 }
 
-// Moves each tile's keys and ids to their places in the order of a digit; keys with equal digits keep their order. The
-// tile is sorted in local memory first, so that neighbours are written together.
+// Moves the keys and ids of each tile to their places in the order of the digit that begins at the given bit. Keys with
+// equal digits keep their order. The tile is sorted in local memory first, so that neighbours are written together.
 __kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, __global const uint *counts,
                                 __global const uint *totals, __global const ulong *restrict keys,
                                 __global const uint *restrict ids, __global ulong *restrict sorted,
@@ -220,7 +226,7 @@ __kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, 
     const uint base = scan_group(totals[own], sums, &all, scratch) + counts[own * tiles + tile];
     barrier(LOCAL);
 
-    // A key's rank among the keys of its warp with the same digit.
+    // Computes the rank of each key among the keys of its warp with the same digit.
     ulong key[OWN_KEYS];
     uint id[OWN_KEYS], rank[OWN_KEYS];
     volatile __local uint *place = places[warp];
@@ -249,7 +255,8 @@ __kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, 
         rank[k] = earlier + nth;
     }
     barrier(LOCAL);
-    // `own` is a digit here: where its keys begin in the tile, and in the tile by warps.
+    // Each work-item takes the digit `own`, and computes where the keys with this digit begin in the sorted tile, for
+    // the whole tile and for each warp.
     uint count = 0;
     for (uint k = 0; k < 8; ++k)
         count += places[k][own];
@@ -278,8 +285,8 @@ __kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, 
     }
 }
 
-// Number of ranks of bodies, which differ by a factor of 2 in how many bodies and cells acted on them. The first rank has
-// the most.
+// Number of ranks of bodies by cost, the number of bodies and cells that acted on a body. The first rank has the
+// highest costs; from rank to rank, the cost halves.
 #define RANKS 8
 
 // Returns the rank of a body, given the number of bodies and cells that acted on it.
@@ -288,8 +295,9 @@ uchar rank_of(float cost)
     return (uchar)clamp(14.0f - log2(cost), 0.0f, RANKS - 1.0f);
 }
 
-// Copies the bodies, and the size of the last acceleration of each, in the order of the keys, and if there are costs, finds
-// the ranks of the bodies: the fourth number of a sum is the number of bodies and cells that acted on a body in the last walk.
+// Copies the bodies, and the magnitude of the last acceleration of each, in the order of the keys. With `has_costs`,
+// also computes the rank of each body from the fourth number of `sums`, the number of bodies and cells that acted on
+// the body in the last walk.
 __kernel void gather(const uint n, __global const uint *ids, __global const float4 *x, __global const float *last,
                      __global const float4 *sums, const uint has_costs, __global float4 *bodies, __global float *least,
                      __global uchar *ranks)

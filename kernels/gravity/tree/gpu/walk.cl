@@ -1,38 +1,38 @@
-// Walks the tree for groups of neighbouring bodies, and sums the forces. A warp takes a group: two lanes share a body of a
-// group of 16, and a lane has two bodies of a group of 64.
+// Walks the tree on a GPU for groups of neighbouring bodies, and sums the forces. A warp processes a group: in a group
+// of 16, two lanes share a body; in a group of 64, each lane has two bodies.
 //
 // An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's centre. Cells
-// that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
-// M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
-// acceleration in the group (without G), for every 32 bodies of the group, and r/d is below LARGEST_ANGLE. Accepted leaves
-// of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII group radii away, and the estimated
-// error of its expansion is at most `far_share` times the error allowed for an accepted cell. FAR_SOFTENING is the weight of
-// the part due to softening. The host defines these constants.
+// that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted
+// if M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
+// acceleration in the group (without G), for every 32 bodies of the group, and r/d is below LARGEST_ANGLE. Accepted
+// leaves of at most FEW_BODIES bodies act body by body. A far cell is at least FAR_RADII group radii away, and the
+// estimated error of its expansion is at most `far_share` times the error allowed for an accepted cell. FAR_SOFTENING
+// is the weight of the part due to softening. The host defines these constants.
 //
-// The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells by
-// r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for cells
-// do not depend on ORDER.
+// The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells
+// by r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for
+// cells do not depend on ORDER.
 
 #define OWN (GROUP > WARP ? GROUP / WARP : 1)
 #define TEAMS (GROUP < WARP ? WARP / GROUP : 1)
 #define LANES_OF_TEAM (WARP / TEAMS)
-// Room for cells to be opened. As many are popped at once as leave room for all their children.
+// Capacity of the stack of cells to be tested. So many cells are popped at once that all their children find room.
 #define STACK 1024
 #ifdef POTENTIAL
 #define TERMS 26
 #else
 #define TERMS 25
 #endif
-// Rows of a cell that acts on bodies.
+// Number of rows of a cell that are read if the cell acts on bodies.
 #if ORDER >= 2
 #define ACTING_ROWS ROWS
 #else
 #define ACTING_ROWS 1
 #endif
-// Far away from everything, with no mass.
+// A body or cell without mass, far away from everything, with which tiles are padded.
 #define NOWHERE ((float4)(1e15f, 1e15f, 1e15f, 0.0f))
 
-// Bodies with their sums: accelerations, or potentials divided by -G and their mass.
+// The bodies of a lane with their sums: accelerations, or potentials divided by -G.
 typedef struct {
     float3 x[OWN], a[OWN];
     float potential[OWN];
@@ -51,7 +51,8 @@ float potential_of(float r2, float eps2)
 }
 #endif
 
-// Adds the accelerations of the bodies in `tile` to the bodies. `ids` and `first` are their places in the sorted order.
+// Adds the accelerations due to the bodies in `tile` to the sums of the lane's own bodies. `ids` are the positions of
+// the tile's bodies in the sorted order, and `first` is that of the first own body.
 void attract_to_bodies(Bodies *own, __local const float4 *tile, __local const uint *ids, uint first, uint team, float eps2)
 {
 #pragma unroll 8
@@ -73,7 +74,8 @@ void attract_to_bodies(Bodies *own, __local const float4 *tile, __local const ui
     }
 }
 
-// Adds the accelerations of the cells in `tile`, three rows of WARP cells, to the bodies.
+// Adds the accelerations due to the cells in `tile`, three rows for each of WARP cells, to the sums of the lane's own
+// bodies.
 void attract_to_cells(Bodies *own, __local const float4 *tile, __local const float *traces, uint team, float eps2)
 {
 #pragma unroll 4
@@ -101,7 +103,7 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
             const float x = dx * v, y = dy * v, z = dz * v;
             const float ux = fma(d.x, x, fma(d.y, y, d.z * z)), uy = fma(d.y, x, fma(d.w, y, b.x * z));
             const float uz = fma(d.z, x, fma(b.x, y, -(d.x + d.w) * z));
-            // The softened potential is not harmonic: the trace of the second moments counts.
+            // The softened potential is not harmonic, so the trace of the second moments contributes.
             const float w = fma(ux, x, fma(uy, y, fma(uz, z, -trace * v2)));
             const float size2 = b.y * b.y * v2;
 #ifdef POTENTIAL
@@ -119,16 +121,18 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
 }
 
 #if EXPANSIONS
-// Adds a cell to the expansion of a group around `centre`, in units of its radius: derivatives of the potential of the
-// orders 1 to 4, without those that follow from the others, since the trace is zero:
-// x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
-// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are neglected.
+// Adds the field of a cell to the terms `s` of a group's expansion around `centre`: derivatives of the potential of the
+// orders 1 to 4, in units of the group's radius. Derivatives that follow from the others, since the trace is zero, are
+// left out:
+//   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
+// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are
+// neglected.
 void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float eps2)
 {
     const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;
     const float v = root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
 #if ORDER >= 2
-    // The direction, and the quadrupole over r² with its product with the direction.
+    // The direction to the centre, the quadrupole divided by r², and the product of the two.
     const float x = dx * v, y = dy * v, z = dz * v, size = b.y * v, size2 = size * size;
     const float xx = d.x * size2, xy = d.y * size2, xz = d.z * size2, yy = d.w * size2, yz = b.x * size2;
     const float ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
@@ -184,7 +188,8 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
 #endif
 }
 
-// Adds the field of an expansion to body k, which is at `offset` from its centre in units of the group's radius.
+// Adds the field of an expansion to the sums of the lane's body k. `offset` is the body's position relative to the
+// centre of the expansion, in units of the group's radius.
 void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 {
     const float x = offset.x, y = offset.y, z = offset.z;
@@ -216,13 +221,15 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 
 #endif
 
-// Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids; or with POTENTIAL, their
-// potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are
-// then accepted by their angle alone. The fourth number of a sum is the number of bodies and cells that act on the body.
-// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
+// Computes the accelerations (without the factor G) of the bodies of each group, and writes them in the order of the
+// bodies' ids; with POTENTIAL, computes the potentials divided by -G instead. A negative `opening` is for bodies whose
+// accelerations are not known: cells are then accepted by their angle alone. The fourth number of a result is the
+// number of bodies and cells that act on the body. `work` counts pairs of bodies, pairs of a cell and a body, cells
+// that act on expansions, and tests of cells.
 //
-// A whole walk takes `warps` warps. A launch runs some of them, and walks for the same share of all groups, whose number is
-// levels[LEVELS + 2], but only for groups that begin at the places from `from` to `to` of the sorted order.
+// A whole walk takes `warps` warps. A launch may run only some of them; it then walks for the same share of the groups.
+// The total number of groups is levels[LEVELS + 2]. Groups that do not begin at the positions from `from` to `to` of
+// the sorted order are skipped.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk(const uint warps, const uint from, const uint to, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
@@ -280,7 +287,7 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
             limit = fmin(limit, allowed);
         }
 #if !ACCELERATION_CRITERION
-        // The largest error that a cell may make, divided by M/d².
+        // The largest allowed error of a cell, divided by M/d².
         limit = angle * angle * angle;
 #endif
         const float3 centre = 0.5f * low.xyz + 0.5f * high.xyz;
@@ -311,7 +318,7 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
             const uint first = as_uint(b.z), count = as_uint(b.w) & ~INNER;
             const bool inner = (as_uint(b.w) & INNER) != 0;
             bool accepted = active;
-            // The rounding of the centre of mass is an error too, and one that does not average out.
+            // Includes the rounding error of the centre of mass, which does not average out.
             const float3 place = fabs(c.xyz);
             const float rounding = ROUNDING * fmax(place.x, fmax(place.y, place.z));
 #pragma unroll
@@ -426,7 +433,7 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
                 }
             }
         }
-        // What is left in the lists.
+        // Evaluates the cells and bodies that remain in the lists.
         sync_warp();
 #if EXPANSIONS
         if (far_count > 0 && lane < far_count) {

@@ -1,11 +1,12 @@
-// Exchange among 32 neighbouring work-items, a warp. NVIDIA's compiler has instructions for it; elsewhere it goes through
-// `scratch`, local memory of one word per work-item, and every work-item of the group must take part.
+// Functions that exchange values among the 32 work-items (lanes) of a warp. With NVIDIA's compiler, they use special
+// instructions. With other compilers, they use `scratch`, local memory of one word per work-item, and every work-item
+// of the work-group must call them.
 
 #define WARP 32
 #define LOCAL CLK_LOCAL_MEM_FENCE
 
 #ifdef __NV_CL_C_VERSION
-// Returns the value of another lane of the warp.
+// Returns the argument `value` of the given lane of the warp.
 uint shuffle_(uint value, uint lane, __local uint *scratch)
 {
     uint result;
@@ -23,7 +24,7 @@ uint ballot(bool condition, __local uint *scratch)
     return result;
 }
 
-// Makes what the lanes of the warp wrote to local memory visible to each other.
+// Waits for all lanes of the warp, and makes their writes to local memory visible to each other.
 void sync_warp(void)
 {
     __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory");
@@ -61,7 +62,7 @@ float shuffle_float(float value, uint lane, __local uint *scratch)
     return as_float(shuffle_(as_uint(value), lane, scratch));
 }
 
-// Returns the sum of the values of the lanes before this one and its own.
+// Returns the inclusive prefix sum: the sum of the values of this lane and of all lanes before it.
 uint scan_warp(uint value, uint lane, __local uint *scratch)
 {
     for (uint step = 1; step < WARP; step *= 2) {
@@ -71,8 +72,8 @@ uint scan_warp(uint value, uint lane, __local uint *scratch)
     return value;
 }
 
-// Returns the sum of the values of the items of the group before this one; `total` gets that of all. `sums` has room for
-// one word per warp.
+// Returns the exclusive prefix sum: the sum of the values of all earlier work-items of the work-group. Sets `total` to
+// the sum of all values. `sums` has room for one word per warp.
 uint scan_group(uint value, __local uint *sums, uint *total, __local uint *scratch)
 {
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;

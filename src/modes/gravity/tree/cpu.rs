@@ -37,7 +37,7 @@ const CELL_COLUMNS: usize = 11;
 const INNER: u32 = 1 << 31;
 /// Number of array elements that vector loads may read beyond the end of a list.
 const PAD: usize = 64;
-/// Error limit for a cell's force on a local expansion, as a fraction of the limit for its force on single bodies.
+/// Error limit for a cell that acts on a group's local expansion, divided by the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.02;
 
 /// Returns the number of tree cells to allocate for `bodies` bodies, including padding.
@@ -62,7 +62,8 @@ struct Build {
 pub(super) struct CpuKernels {
     build: Build,
     bodies: usize,
-    /// Number of neighbouring bodies that share the second level of a walk.
+    /// Number of neighbouring bodies in a group. A group shares the second part of a walk, after the part for its whole
+    /// set.
     group: usize,
     /// Number of tasks (work-items) into which kernels divide the bodies.
     tasks: usize,
@@ -70,7 +71,7 @@ pub(super) struct CpuKernels {
     /// Sort keys of the bodies, and a second buffer of the same size for sorting.
     keys: [Buffer<u64>; 2],
     counts: Buffer<u32>,
-    /// For each body, the number of tree levels that it shares with the previous body.
+    /// For each body in the sorted order, the number of tree levels that the body shares with the previous body.
     shared: Buffer<u8>,
     /// Positions, masses and acceleration magnitudes of the bodies, sorted by key, one column per quantity.
     columns: Buffer<f32>,

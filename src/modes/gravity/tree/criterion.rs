@@ -1,33 +1,37 @@
-//! Rules by which a tree walk accepts or opens a cell, and the usual error of each method. The kernels receive the
-//! constants as macros.
+//! Rules by which a tree walk accepts a cell (the cell acts as a whole) or opens it, and the usual error of each
+//! method. The kernels receive the constants as macros.
 
 use crate::modes::Recipe;
 
 /// Usual relative error of the tree's forces with the default method and the default value of the `opening` parameter.
 pub(in crate::modes::gravity) const NORMAL_ERROR: f64 = 1e-3;
 
-/// Largest radius of an accepted cell, as a fraction of its distance.
+/// Largest radius of an accepted cell (one that acts as a whole), as a fraction of its distance from the bodies.
 pub(super) const LARGEST_ANGLE: f32 = 0.9;
-/// Largest radius of an accepted cell, as a fraction of its distance, for bodies whose accelerations are not known.
+/// Largest radius of an accepted cell, as a fraction of its distance from the bodies, if the accelerations of the
+/// bodies are not known yet.
 const FIRST_ANGLE: f32 = 0.6;
 /// Scale of the criterion by angle: the largest radius of an accepted cell, as a fraction of its distance, is this
 /// scale times the sixth root of the `opening` parameter. The error in the built-in scenes is then about the same as
 /// with the criterion by accelerations, for all values of `opening`.
 const ANGLE_SCALE: f32 = 1.25;
-/// Rounding error of a cell's centre of mass, as a fraction of its largest coordinate.
+/// Rounding error of a cell's centre of mass, as a fraction of the centre's largest coordinate.
 pub(super) const ROUNDING: f32 = 4e-7;
-/// A cell acts on a target's expansion only if its distance is more than this many times the target's radius.
+/// A cell acts on the expansion of a group of bodies only if its distance is more than this many times the group's
+/// radius.
 pub(super) const FAR_RADII: f32 = 1.5;
-/// Weight of the error from neglecting traces of the softened potential, relative to the error from ending the expansion at
-/// the fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
+/// Weight of the error from neglecting traces of the softened potential, relative to the error from ending the
+/// expansion at the fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
 pub(super) const FAR_SOFTENING: f32 = 10.0;
-/// A set of groups opens cells whose radius exceeds this fraction of the set's radius, unless they are far away.
+/// A walk for a set of groups opens cells whose radius exceeds this fraction of the set's radius, unless the cells are
+/// far enough away to act as a whole.
 pub(super) const OPENED_RADII: f32 = 1.0;
 /// Maximum number of bodies in an accepted leaf for which the bodies act one by one instead of as a cell.
 pub(super) const FEW_BODIES: u32 = 4;
 
 /// Returns the largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle
-/// alone. Must match the function of this name in `kernels/gravity/tree/step.cl`.
+/// alone. A negative `opening` stands for unknown accelerations. Must match the function of this name in
+/// `kernels/gravity/tree/step.cl`.
 pub(super) fn angle_of(opening: f32) -> f32 {
     if opening < 0.0 { FIRST_ANGLE } else { LARGEST_ANGLE.min(ANGLE_SCALE * opening.sqrt().cbrt()) }
 }
@@ -40,7 +44,7 @@ pub(in crate::modes::gravity) struct Method {
     /// Whether a cell is accepted if its estimated error is small compared with the bodies' last accelerations, instead
     /// of by its angle alone.
     pub uses_accelerations: bool,
-    /// Whether far cells act on local expansions.
+    /// Whether a far cell acts once on a local expansion for a whole group of bodies, instead of on each body.
     pub has_expansions: bool,
 }
 

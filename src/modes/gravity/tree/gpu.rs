@@ -32,17 +32,18 @@ const MOST_RANKED: usize = 500_000;
 /// Number of ranks into which bodies are sorted by the cost of their last walk; must match
 /// `kernels/gravity/tree/gpu/order.cl`.
 const RANKS: usize = 8;
-// The kernel `lift` takes two levels at a time, so that the root comes last only if the number is odd.
+// Each launch of the kernel `lift` processes two levels, from the deepest up, so `LEVELS` must be odd for the last
+// launch to include the root.
 const _: () = assert!(LEVELS % 2 == 1);
 /// Number of work-items in a warp.
 pub(in crate::modes::gravity) const WARP: usize = 32;
-/// Number of work-groups that measure the extent of the bodies.
+/// Number of work-groups of the kernel that measures the extent of the bodies.
 const EXTENT_GROUPS: usize = 264;
 /// Number of values that a work-group computes to measure the extent of the bodies; must match
 /// `kernels/gravity/tree/gpu/order.cl`.
 const EXTENT_ROWS: usize = 12;
 /// Limit for half the width of the box around the bodies, divided by the typical distance between two bodies. Above
-/// this limit, the grid of the sort keys is open-ended.
+/// this limit, the grid of the sort keys is open-ended: its outer cells grow with the distance.
 const OPEN_ENDED: usize = 16;
 /// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/gpu/order.cl`.
 const DIGIT_BITS: usize = 8;
@@ -166,7 +167,7 @@ impl TreeKernels for GpuKernels {
         let [mut keys, mut other] = [Arg::from(&self.keys[0]), Arg::from(&self.keys[1])];
         let [mut ids, mut other_ids] = [Arg::from(&self.ids[0]), Arg::from(&self.ids[1])];
         queue(&build.measure_extent, &[uint(n), x, extent], BLOCK * EXTENT_GROUPS, BLOCK)?;
-        // Several bodies for each work-item, since each work-group combines the measured extents first.
+        // Each work-item takes several bodies, because each work-group must first combine all measured extents.
         let items = n.div_ceil(4).max(n.min(BLOCK * 4 * self.compute_units));
         queue(&build.make_keys, &[uint(n), x, extent, uint(EXTENT_GROUPS), keys, ids], items, BLOCK)?;
         for bit in (0..3 * LEVELS).step_by(DIGIT_BITS).map(uint) {
@@ -179,7 +180,7 @@ impl TreeKernels for GpuKernels {
         let ranks = Arg::from(&self.ranks);
         let costs = costs.filter(|_| n <= MOST_RANKED);
         let has_costs = uint(costs.is_some().into());
-        // Without costs, any buffer will do.
+        // Without costs, the kernel does not read this argument, so any buffer serves.
         let sums = costs.unwrap_or(sorted);
         let args = [uint(n), ids, x, last, sums, has_costs, sorted, (&self.least).into(), ranks];
         queue(&build.gather, &args, n, BLOCK)?;
@@ -196,7 +197,8 @@ impl TreeKernels for GpuKernels {
         let wide = (n / 2).clamp(BLOCK, 8 * BLOCK * self.compute_units);
         let args = [uint(n), room, keys, sorted, levels, first_body, first_child, cells, traces, boxes];
         queue(&build.make_cells, &args, wide, BLOCK)?;
-        // A launch lifts a level and the one below it. The cells of the deepest level are leaves.
+        // Each launch computes the inner cells of a level and of the level below. The cells of the deepest level are
+        // leaves.
         for level in (0..LEVELS).rev().step_by(2) {
             let most = 8usize.saturating_pow(level as u32).clamp(1, 32 * self.compute_units);
             queue(&build.lift, &[uint(level), room, levels, cells, traces, boxes], 64 * most, 64)?;
@@ -239,7 +241,7 @@ impl TreeKernels for GpuKernels {
     }
 
     fn read_cells(&self, depth: Option<u32>) -> Result<HostCells> {
-        // The first id of each level, and the number of all cells.
+        // First cell id of each level, followed by the total number of cells.
         let starts: Vec<usize> = self.levels.read()?[..LEVELS + 2].iter().map(|id| *id as usize).collect();
         let is_drawn = |level: &usize| starts[level + 1] - starts[*level] <= MOST_BOXES;
         let wanted = depth.map_or(LEVELS, |depth| LEVELS.min(depth as usize));

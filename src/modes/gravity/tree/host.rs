@@ -13,17 +13,18 @@ use crate::modes::gravity::parameters::Softening;
 /// A cell of the tree in host memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
-    /// First id and number of the cell's children or, in a leaf, first index and number of its bodies in the tree's
-    /// order.
+    /// First id and number of the cell's children or, in a leaf, first index (in the tree's order) and number of its
+    /// bodies.
     pub parts: (u32, u32),
     pub is_inner: bool,
     pub centre: Vec3,
     pub mass: f32,
     /// Largest distance of the cell's bodies from their centre of mass.
     pub radius: f32,
-    /// Elements xx, xy, xz, yy and yz of the quadrupole Σ m (3 x xᵀ − x² 1), divided by the mass and by radius².
+    /// Elements xx, xy, xz, yy and yz of the quadrupole Σ m (3 x xᵀ − x² 1) around `centre`, divided by the mass and by
+    /// radius².
     pub quadrupole: [f32; 5],
-    /// Sum Σ m x², divided by the mass and by radius².
+    /// Sum Σ m x² over the bodies, divided by the mass and by radius²; x is a body's distance from `centre`.
     pub trace: f32,
 }
 
@@ -78,13 +79,14 @@ pub(super) struct HostBodies {
     pub positions: Vec<[f32; 4]>,
     /// Magnitude of each body's last acceleration, without the gravitational constant.
     pub last: Vec<f32>,
-    /// Index of each body in the list of bodies.
+    /// Index of each body in the simulation's own list of bodies.
     pub ids: Vec<u32>,
 }
 
-/// Bodies that share a walk, with the bounds from which the kernels judge cells.
+/// Bounds of the bodies that share a walk, from which the walk decides whether to accept a cell.
 pub(super) struct Target {
-    /// For each part of the bodies: centre and half the size of the box around it, and the error limit for a cell.
+    /// For each part of the bodies: the centre and half the size of the box around the part, and the largest error of
+    /// an accepted cell.
     parts: Vec<(Vec3, Vec3, f32)>,
     centre: Vec3,
     /// Largest distance of the bodies from `centre`.
@@ -92,7 +94,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Creates a target from the bodies in `range`, with one box for every `part` bodies.
+    /// Creates the bounds of the bodies in `range`, with one box for every `part` consecutive bodies.
     pub(super) fn new(bodies: &HostBodies, range: Range<usize>, part: usize, opening: f32) -> Self {
         let place = |i: usize| Vec3::from_slice(&bodies.positions[i][..3]);
         let bounds = |range: Range<usize>| {
@@ -154,7 +156,8 @@ impl Rules {
         let d2 = (cell.centre - target.centre).length_squared();
         let away = d2.sqrt().recip();
         let (own, other) = (target.radius * away, cell.radius * away);
-        // The largest error that a cell may make, and a cell's error; divided by M/d² if cells are accepted by their angle alone.
+        // Largest allowed error of a cell, and the factor M/d² of the cell's error; both divided by M/d² if cells are
+        // accepted by their angle alone.
         let (limit, strength) = match self.method.uses_accelerations {
             true => {
                 let limits = target.parts.iter().map(|part| part.2);
@@ -218,7 +221,7 @@ impl Walk {
         walk
     }
 
-    /// Walks the tree for a set of bodies. Returns the cells with which each group of the set continues.
+    /// Walks the tree for a set of bodies. Returns the cells with which the walk of each group in the set continues.
     fn begin(&mut self, cells: &HostCells, set: &Target, rules: &Rules) -> Vec<u32> {
         let mut left = Vec::new();
         self.opened.push(0);

@@ -9,15 +9,16 @@ use crate::compute::{Arg, Buffer, KernelSource, Lane};
 /// Device-specific part of the tree: kernels and buffers that build the tree, and arguments of the kernel `walk`.
 pub(super) trait TreeKernels {
     /// Queues the kernels that build the tree from positions `x` and the magnitudes `last` of the last accelerations.
-    /// `costs` are the sums of the last walk, whose fourth numbers are the costs of the bodies. If they are given,
-    /// expensive walks begin first.
+    /// If the results of the last walk are given as `costs`, the most expensive walks begin first: the fourth numbers
+    /// of the results are the costs of the bodies.
     fn build(&self, lane: &mut Lane, x: Arg, last: Arg, costs: Option<Arg>) -> Result<()>;
 
-    /// Returns the arguments of the kernel `walk` up to its output buffers, for the groups that begin at `places` of the
-    /// sorted order. `eps2` is the squared softening length.
+    /// Returns the arguments of the kernel `walk` that precede its output buffers. The kernel walks for the groups of
+    /// bodies whose first position in the sorted order is in `places`. `eps2` is the squared softening length.
     fn walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
 
-    /// Returns the number of neighbouring bodies in a set. All bodies of a group belong to the same set.
+    /// Returns the number of neighbouring bodies in a set, the unit in which devices divide a walk. A set consists of
+    /// whole groups.
     fn set(&self) -> usize;
 
     /// Returns the number of work-groups that walk the tree for each set of bodies.
@@ -30,18 +31,18 @@ pub(super) trait TreeKernels {
     /// bodies.
     fn far_share(&self) -> f32;
 
-    /// Reads the cells from the device, all of them or only those down to `depth`. If `depth` is given, may stop at a
-    /// smaller depth where the next level has too many cells to draw.
+    /// Reads the tree's cells from the device: all cells, or only those down to `depth`. If `depth` is given, may stop
+    /// at a smaller depth if the next level has too many cells to draw.
     fn read_cells(&self, depth: Option<u32>) -> Result<HostCells>;
 
-    /// Returns the ids of the bodies in the sorted order.
+    /// Returns the buffer with the ids of the bodies, in the order in which the tree sorts them.
     fn order(&self) -> &Buffer<u32>;
 
-    /// Reads the bodies from the device.
+    /// Reads the bodies from the device, in the order in which the tree sorts them.
     fn read_bodies(&self) -> Result<HostBodies>;
 
-    /// Returns the set of bodies, if this device uses sets, and the group of bodies that contain the body at index
-    /// `place`.
+    /// Returns the set of bodies (if this device walks for sets first) and the group of bodies that contain the body at
+    /// index `place` of the sorted order.
     fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)>;
 }
 

@@ -31,20 +31,21 @@ pub(in crate::modes::gravity) struct Tree {
     recipe: Recipe,
     params: Gravity,
     bodies: usize,
-    /// Accelerations of the bodies, without the factor G. The fourth number is the number of bodies and cells that act on
-    /// the body.
+    /// Accelerations of the bodies, without the factor G. The fourth number is the number of bodies and cells that act
+    /// on the body.
     sums: Buffer<[f32; 4]>,
     /// Accelerations in the sorted order of the bodies, for exchanges between devices; empty on a single device.
     sorted: Buffer<[f32; 3]>,
-    /// Whether the last walk has set the fourth numbers of `sums` for all bodies.
+    /// Whether `sums` holds, for all bodies, the number of bodies and cells that act on each body.
     has_costs: bool,
     /// Whether `last` contains the magnitudes of earlier accelerations.
     is_known: bool,
-    /// Magnitudes of the last accelerations, without the factor G; `spare` receives magnitudes that are not needed.
+    /// Magnitudes of the last accelerations, without the factor G.
     last: Buffer<f32>,
+    /// Buffer that receives the magnitudes of accelerations that later walks must not use.
     spare: Buffer<f32>,
-    /// Operation counts of the last walk of each work-group: pairs of bodies, pairs of a cell and a body, cells added to an
-    /// expansion, and tests of cells.
+    /// Operation counts of the last walk of each work-group: pairs of bodies, pairs of a cell and a body, cells added
+    /// to an expansion, and tests of cells.
     work: Buffer<[u32; 4]>,
     /// Positions, in the sorted order, of the bodies for which this device last walked the tree.
     walked: Range<usize>,
@@ -54,7 +55,7 @@ impl Tree {
     pub(in crate::modes::gravity) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
         let Setup { device, params, recipes, bodies: all, .. } = *setup;
         let bodies = all.len();
-        // All devices must sort the bodies alike, and divide them into the same groups.
+        // All devices must sort the bodies in the same order and divide them into the same groups.
         let recipe =
             recipes[0].knobs().fold(setup.recipe, |own, (knob, value)| own.with_knob(knob.name, value));
         let program = program(device, recipe, params, &[])?;
@@ -139,7 +140,7 @@ impl Tree {
 
     /// Queues the kernel that completes the step of all bodies.
     fn finish(&self, lane: &mut Lane, pass: &ForcePass) -> Result<()> {
-        // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
+        // A pass that moves no body may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
         let head = [Arg::Uint(self.bodies as u32), pass.coefficients(1.0), (&self.sums).into(), last.into()];
         lane.whole(Pass::cheap(&self.finish, &[&head[..], &pass.state].concat(), self.bodies))
@@ -180,7 +181,7 @@ impl Tree {
     }
 }
 
-/// Value of `opening` for a walk without earlier accelerations, which accepts cells by their angular size alone.
+/// Value of `opening` for a walk without known accelerations: the walk then accepts cells by their angular size alone.
 const UNKNOWN: f32 = -1.0;
 
 /// Typical number of pairs and cells that a walk evaluates per body. It affects only the length of the queued slices.
@@ -261,7 +262,7 @@ impl Solver for Tree {
         let (set, group) = self.kernels.targets(&bodies, place, pass.opening)?;
         let walk = Walk::new(&all, set.as_ref(), &group, &rules);
         let walked = Some(walk.counts(&all, &bodies, place, &rules));
-        // Large cells come first, so the smallest are left out.
+        // If there are too many cells to draw, leaves out the smallest, which come last.
         let opened = &walk.opened[..walk.opened.len().min(MOST_BOXES / 2)];
         let taken = &walk.taken[..walk.taken.len().min(MOST_BOXES - opened.len())];
         let counts = CellCounts { depth, boxes: opened.len() + taken.len(), walk: walked };
@@ -304,7 +305,7 @@ impl Solver for Tree {
     }
 
     fn share(&self, stage: usize, _assignment: &Assignment) -> Range<usize> {
-        // Each device runs all work-items; those that begin at places of other devices end at once.
+        // Each device launches all work-items. Those for bodies of other devices return at once.
         0..if stage == 0 { self.items() } else { self.bodies }
     }
 
@@ -325,7 +326,7 @@ impl Solver for Tree {
     }
 }
 
-/// Returns the source of the tree's program, except for [`ROOT`](crate::compute::ROOT).
+/// Returns the source of the tree's program, without the file [`ROOT`](crate::compute::ROOT).
 pub(in crate::modes::gravity) fn source(
     params: &Gravity,
     recipe: &Recipe,
