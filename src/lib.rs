@@ -29,7 +29,7 @@
 //! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets
 //!   their order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
 //! * Kernels: the files in `kernels/`. Edited files replace them: [`engine::kernel_lab`], [`compute::Device::edits`].
-//!   The notes on them in `kernels/*/notes.toml` belong to the lines of [`engine::listing`].
+//!   Notes on kernels are in `kernels/*/notes.toml`; [`engine::listing`] shows each note at the line that it describes.
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
 //! * Undo and redo: `ui/undo.rs` lists the steps; `engine/edits.rs` keeps the states before manual edits.
 //! * Timeline: `session/timeline/` records frames; `app/replay.rs` shows them again.

@@ -128,8 +128,9 @@ impl Viewer {
         }
     }
 
-    /// Sends `command` (a restart or an undo), and then the config, which starts the simulation if `runs` is true. If
-    /// the config came first, a simulation that has blown up or runs backwards could compute another step.
+    /// Sends `command`, a restart or an undo, and then the config. The config starts the simulation if `runs` is true.
+    /// The config must not come first, because a simulation that has blown up or runs backwards could then compute
+    /// another step.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
         self.sim.send(command);
@@ -320,7 +321,7 @@ impl Viewer {
         }
     }
 
-    /// Returns a copy of the config whose scene also sets the current appearance and the current camera.
+    /// Returns a copy of the config in which the scene includes the current appearance and the current camera.
     fn scene_in_view(&mut self) -> Config {
         let Self { sim, viewpoint, screen, .. } = self;
         let look = Partial::changes(&Look::default(), &screen.look);

@@ -11,8 +11,8 @@ pub(super) struct Appearance {
     scene: Arc<Scene>,
     /// The user's appearance settings: saved ones, those on the command line, and changes in the window.
     pub own: Partial<Look>,
-    /// Appearance settings at the last call to [`Appearance::note`]. Where the current settings differ, the user
-    /// changed them.
+    /// Appearance settings at the last call to [`Appearance::note`]. If a current setting differs, the user has changed
+    /// it.
     noted: Look,
 }
 
@@ -33,8 +33,8 @@ impl Appearance {
         &self.noted
     }
 
-    /// Records the settings of `look` that the user has changed since the last call. A setting that the user
-    /// sets back to the scene's value no longer counts as the user's.
+    /// Records the settings of `look` that the user has changed since the last call. If the user has set a setting back
+    /// to the scene's value, removes it from the user's settings.
     pub(super) fn note(&mut self, look: &Look) {
         let of_scene = ParamValues::collect(&mut self.of_scene());
         // Panning and framing switch `follow` off, so a change of `follow` need not be the user's wish.

@@ -12,7 +12,7 @@ const IDLE: Duration = Duration::from_secs(5);
 const SMOOTHING: f64 = 0.1;
 /// Time, in seconds, over which the working time of frames is averaged.
 const MEMORY: f64 = 0.15;
-/// Longest time, in seconds, in which a frame must be prepared and drawn so that 30 frames a second are shown.
+/// Maximum time to prepare and draw a frame, in seconds, at a rate of 30 frames per second.
 const LONGEST: f64 = 1.0 / 30.0;
 /// Smallest relative change in the time between frames that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
@@ -42,7 +42,8 @@ pub(super) struct FrameClock {
     /// Time to prepare and draw the last frame, in seconds.
     last_work: f64,
     reported: f64,
-    /// Time, in seconds, for which frames have been too slow for 30 frames a second.
+    /// Duration, in seconds, of the current period of frames that are too slow for 30 frames per second; 0 if frames
+    /// are fast enough.
     slow_for: f64,
 }
 
@@ -99,12 +100,12 @@ impl FrameClock {
         self.due = Instant::now() + HEARTBEAT;
     }
 
-    /// Returns whether frames have been too slow for 30 frames a second for at least `seconds`.
+    /// Returns whether frames have been too slow for 30 frames per second during at least the last `seconds`.
     pub(super) fn is_slow_for(&self, seconds: f64) -> bool {
         self.slow_for >= seconds
     }
 
-    /// Resets the time for which frames have been too slow to zero.
+    /// Sets the duration of the current period of slow frames back to zero.
     pub(super) fn forgive(&mut self) {
         self.slow_for = 0.0;
     }

@@ -101,7 +101,7 @@ impl Pasted {
     /// Reads a command line, or lines of the form `key=value`. Skips empty lines and comments.
     ///
     /// # Errors
-    /// Returns an error if `text` is neither.
+    /// Returns an error if `text` is neither a command line nor a list of `key=value` lines.
     pub(crate) fn read(text: &str) -> Result<Self> {
         let mut words = shlex::split(text).unwrap_or_default();
         // A backslash at the end of a line may leave an empty word.

@@ -88,8 +88,9 @@ impl Viewer {
         self.autosave.saved = None;
     }
 
-    /// Handles the active simulation's rejection of the config `wanted`, which the other simulation may have applied.
-    /// Reverts the change there, or ends the comparison if `wanted` begins another run.
+    /// Handles the case that the active simulation has rejected the config `wanted`, although the other simulation may
+    /// have applied it. Reverts the change in the other simulation, or ends the comparison if `wanted` would begin a
+    /// new run.
     pub(super) fn active_rejected(&mut self, wanted: &Config) {
         if begins_run(&self.sim.config, wanted) {
             self.end_parted();
@@ -98,7 +99,7 @@ impl Viewer {
         }
     }
 
-    /// Ends the comparison after one simulation could not begin a new run that the other one may have begun.
+    /// Ends the comparison because one simulation could not begin a new run, while the other one may have begun it.
     fn end_parted(&mut self) {
         let Some(active) = self.comparison.as_ref().map(|comparison| comparison.active) else { return };
         self.keep(active);

@@ -16,9 +16,10 @@ use crate::view::View;
 
 /// Fraction of the interval between displayed frames that the steps of both simulations may take.
 const SHARE: f64 = 0.85;
-/// Shortest interval between displayed frames, in seconds, that is assumed when the steps per frame are chosen.
+/// Assumed minimum time between displayed frames, in seconds, for choosing the number of steps per frame.
 const PICTURE: f64 = 1.0 / 60.0;
-/// Number of frames by which one simulation may be behind the other before it catches up without showing its steps.
+/// Maximum number of frames by which one simulation may lag behind the other. A simulation that lags further behind
+/// catches up without showing its steps.
 const MOST_FRAMES: u64 = 4;
 
 /// A comparison of two simulations: the active one, which the panel edits, and the other one.
@@ -36,7 +37,7 @@ pub(super) struct Comparison {
     log: DivergenceLog,
     /// Run and step of the latest comparison of the bodies; see [`Stats::generation`](crate::session::Stats).
     compared: (u64, u64),
-    /// Access to the shared devices, which the simulations use in turn: for the active one, and for the other one.
+    /// Turns of the two simulations in using the shared devices: first of the active one, then of the other one.
     pub turns: [Turns; 2],
     /// Steps per frame that were last sent to both simulations: `Some(None)` in free run, `None` if not sent yet.
     sent: Option<Option<u32>>,
@@ -97,8 +98,9 @@ impl Comparison {
         }
     }
 
-    /// Returns whether the newest frames of the two simulations may be shown. In free run and while seeking, they may;
-    /// otherwise both must show the same step, and only the simulation that is behind continues until they do.
+    /// Returns whether the newest frames of the two simulations may be shown. In free run and during a seek, they
+    /// always may. Otherwise, both must show the same step; until they do, only the simulation that is behind
+    /// continues.
     pub(super) fn keep_in_step(&mut self, sim: &mut Simulation) -> bool {
         self.set_pace(sim);
         self.follow_pause(&sim.config);
@@ -164,8 +166,8 @@ impl Comparison {
         Ok(())
     }
 
-    /// Applies a change of the active simulation's settings from `before` to `after` to the other simulation, except
-    /// for settings that each simulation keeps for itself, such as the kernel variant.
+    /// Changes the other simulation's settings in the same way as the active one's, which have changed from `before` to
+    /// `after`. Leaves out settings that each simulation keeps for itself, such as the kernel variant.
     pub(super) fn follow(&mut self, before: &Config, after: &Config) {
         let config = followed(&self.other.pool, &self.other.config, before, after);
         if config != self.other.config {
@@ -174,7 +176,7 @@ impl Comparison {
         }
     }
 
-    /// Runs or pauses the other simulation, as `config` runs or pauses the active one.
+    /// Runs the other simulation if `config`, the config of the active one, is running; otherwise pauses it.
     fn follow_pause(&mut self, config: &Config) {
         if self.other.config.running != config.running {
             self.other.config.running = config.running;
@@ -183,9 +185,9 @@ impl Comparison {
     }
 }
 
-/// Returns the number of steps between frames: the user's choice, or as many steps of both simulations as fit between two
-/// frames. `times` are the durations of one step of each simulation, 0 if unknown; `picture` is the time between
-/// frames; all are in seconds.
+/// Returns the number of steps between frames. This is the user's choice or, by default, as many steps of both
+/// simulations as fit between two frames. `times` contains the time that a step of each simulation takes, or 0 if
+/// unknown. `picture` is the time between frames. All times are in seconds.
 fn every(config: &Config, times: [f64; 2], picture: f64) -> u32 {
     let slower = (picture / PICTURE).max(1.0);
     let [a, b] = times;

@@ -57,7 +57,7 @@ pub(super) struct Exports {
 
 /// A film in progress. Dropping it cancels the film.
 pub(super) struct FilmInProgress {
-    /// Number that identifies the film, because pictures for an earlier film may still arrive.
+    /// Number that identifies the film. It is needed because pictures for an earlier film may still arrive.
     pub number: u64,
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.

@@ -1,4 +1,5 @@
-//! Reads scenes and bodies from files and watches the kernel folder, on other threads so that the window never blocks.
+//! Reads scenes and bodies from files, and watches the kernel folder. Uses other threads, so that the window never
+//! blocks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -159,8 +159,8 @@ pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> gli
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
-/// Merges consecutive meshes, because each mesh needs two buffers and a draw call. A mesh that fits into its clip
-/// rectangle, apart from soft edges, is clipped to the whole `patch` instead, so that it can be merged with others.
+/// Merges consecutive meshes to save buffers and draw calls. To allow more merging, a mesh that fits into its clip
+/// rectangle, apart from soft edges, is clipped to the whole `patch` instead.
 fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {

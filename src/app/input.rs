@@ -20,9 +20,9 @@ const CLICK: f32 = 0.006;
 /// The tool that responds to a mouse drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
-    /// Rotates the view with the left button, and moves it with Shift or another button.
+    /// Rotates the view with the left button. Moves the view if Shift is held or another button is pressed.
     Camera,
-    /// Moves the view with every button, because a flat scene is not rotated.
+    /// Moves the view with any button. This tool is used in flat scenes, which are not rotated.
     Pan,
     /// Paints or erases obstacles with a brush of this radius, in scene units.
     Brush(f32),

@@ -64,7 +64,7 @@ impl NamedBodies {
         Captions { names: in_view.into_iter().filter_map(caption).collect(), orbits, date }
     }
 
-    /// Returns the index and the mass of each body that is heavier than most, the heaviest first.
+    /// Returns the index and the mass of each body in the list of the heaviest bodies, the heaviest first.
     pub(super) fn heaviest(&self) -> &[(usize, f32)] {
         &self.heaviest
     }
@@ -126,8 +126,8 @@ fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
     Some(Orbit { focus, line, colour: scene.colours.get(name).copied() })
 }
 
-/// Returns the index and the mass of the [`LISTED`] heaviest bodies, the heaviest first. Leaves out bodies that are no
-/// heavier than a body that is not listed: if all bodies have the same mass, the list is empty.
+/// Returns the index and the mass of the [`LISTED`] heaviest bodies, the heaviest first. Omits listed bodies that are
+/// only as heavy as the heaviest unlisted body. The list is therefore empty if many bodies have the same mass.
 fn heaviest(points: &Points) -> Vec<(usize, f32)> {
     // Only glowing bodies carry their masses; balls carry their radii. If bodies were skipped, the heaviest may be
     // missing.
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(bodies, [0, 2], "body 1 is left out");
     }
 
-    /// The captions belong to the frame: its scene has the orbits and the date, whatever the user has chosen since.
+    /// The captions show the orbits and the date of the frame's scene, even if the user has since chosen another scene.
     #[test]
     fn orbits_and_date_are_those_of_the_frame_and_orbits_are_found_once() {
         let start = MODES[0].scene("solar-system").unwrap().clone();

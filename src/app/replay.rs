@@ -107,7 +107,8 @@ impl Viewer {
         }
     }
 
-    /// Returns from a past moment to the live simulation, and resumes it if it ran before and `resumes` is true.
+    /// Returns from a past moment to the live simulation. If `resumes` is true and the simulation ran before, resumes
+    /// it.
     pub(super) fn go_live(&mut self, resumes: bool) {
         if !self.leave_past() {
             return;
@@ -118,7 +119,8 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Ends the view of a past moment. Returns whether one was shown. The screen still shows it until the next frame.
+    /// Stops showing a past moment. Returns whether a past moment was shown. Its picture stays on the screen until the
+    /// next frame.
     fn leave_past(&mut self) -> bool {
         let was_past = self.sim.past.take().is_some();
         (self.timeline.shown.past, self.timeline.shown.plays) = (None, false);
@@ -145,8 +147,9 @@ impl Viewer {
         self.leave_past();
     }
 
-    /// Returns whether `action` is refused, with a message, because the screen shows a past moment and `action` needs
-    /// the live simulation. Actions that move or replace the live bodies, such as a restart, return to it instead.
+    /// Returns whether `action` is refused, because it needs the live simulation and the screen shows a past moment. If
+    /// so, shows a message. Actions that move or replace the live bodies, such as a restart, are not refused: the
+    /// screen first returns to the live simulation.
     pub(super) fn is_refused_in_past(&mut self, action: &Action) -> bool {
         use Action as A;
         let saves = matches!(action, A::SaveSnapshot | A::SaveSnapshotTo(_));

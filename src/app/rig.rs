@@ -9,7 +9,7 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// Length of the last part of a drag, in which the pointer's speed is measured to set the camera's momentum.
+/// Time at the end of a drag over which the pointer's speed is averaged. The speed sets the camera's momentum.
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time, in seconds, in which the camera's momentum decays to 1/e of its initial value.
 const COAST_SECONDS: f32 = 0.28;
@@ -23,15 +23,17 @@ const FOLLOW_SECONDS: f32 = 0.15;
 const GLIDE_SECONDS: f32 = 0.45;
 /// Duration of the camera move with which a scene opens, in seconds.
 const OPENING_SECONDS: f32 = 3.0;
-/// Rotation by which the opening move starts away from the scene's view, in radians.
+/// Angle between the scene's view and the view at the start of the opening move, in radians.
 const OPENING_TURN: f32 = 0.35;
 /// Distance of the camera at the start of the opening move, relative to its distance in the scene's view.
 const OPENING_FACTOR: f32 = 1.3;
-/// Time constant, in seconds, with which the camera keeps the bodies in view.
+/// Time constant, in seconds, of the camera motion that keeps the bodies in view.
 const KEEP_SECONDS: f32 = 2.0;
-/// Largest distance of a camera that keeps the bodies in view, relative to the distance that just shows the bodies.
+/// Maximum distance of the camera while it keeps the bodies in view, relative to the distance that just shows all
+/// bodies.
 const KEEP_FARTHEST: f32 = 1.5;
-/// Distance of the bodies' centre from the middle of the picture, in picture heights, that the camera tolerates.
+/// Distance between the bodies' centre and the middle of the picture, in picture heights, up to which the camera stays
+/// where it is.
 const KEEP_OFF_CENTRE: f32 = 0.1;
 /// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
@@ -63,7 +65,7 @@ pub(crate) struct Rig {
     movements: VecDeque<(Instant, Vec2)>,
     /// Motion that continues after a drag: the kind of drag, and the velocity in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
-    /// Remaining zoom, as the natural logarithm of the factor for the camera's distance, and the cursor position that
+    /// Natural logarithm of the factor by which the camera's distance has yet to change, and the cursor position that
     /// the zoom keeps fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,

@@ -24,9 +24,9 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
-    /// Run of the scene, size of the picture in pixels, and bloom setting to which `is_sparing` applies.
+    /// Run of the scene, size of the picture in pixels, and bloom setting for which `is_sparing` was determined.
     tried: Option<(u64, [u32; 2], EffectMode)>,
-    /// Whether automatic bloom is left out, because frames were too slow with it.
+    /// Whether the window leaves out automatic bloom because frames with bloom were too slow.
     is_sparing: bool,
     /// The window. This field is last, because the view must be dropped before the window's OpenGL context.
     pub window: Window,

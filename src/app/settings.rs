@@ -164,8 +164,8 @@ impl Preferences {
         own
     }
 
-    /// Returns the appearance settings to save: the user's settings `own` without `follow`. A setting that comes from
-    /// the command line and has not changed since keeps its earlier saved value, if any.
+    /// Returns the appearance settings to save: the user's settings `own`, except the setting `follow`. If the command
+    /// line has set a setting and the user has not changed it, keeps the value in the settings file, if any.
     pub(super) fn look(&self, own: &Partial<Look>) -> BTreeMap<String, String> {
         let chosen = own.iter().filter(|(key, _)| *key != "follow");
         let is_unknown = |key: &str, text: &str| Partial::<Look>::default().set(key, text).is_err();

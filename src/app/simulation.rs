@@ -16,8 +16,8 @@ pub(super) struct Simulation {
     pub session: Session,
     /// The recorded moment on the screen; `None` if the screen shows the live simulation.
     pub past: Option<Past>,
-    /// Whether the frame last taken from the session must be drawn although it is not new: after a past moment was
-    /// shown, or after the frame was skipped to wait for the other simulation of a comparison.
+    /// Whether the newest frame must be drawn although the session no longer reports it as new. This is so after the
+    /// screen has shown a past moment, or after a comparison has skipped the frame to wait for the other simulation.
     pub returns: bool,
     /// Devices that the simulation may use.
     pub pool: Vec<DeviceInfo>,
@@ -70,8 +70,8 @@ impl Simulation {
     }
 
     /// Returns the frame that the last call to [`Session::newest`] found, the statistics of the displayed frame, and
-    /// whether the frame is new. If `shows` is false, returns the displayed frame again and keeps a new one for a later
-    /// call.
+    /// whether to draw the found frame. If `shows` is false, the frame must not be drawn yet, and a new frame stays new
+    /// for a later call.
     pub(super) fn found_frame(&mut self, shows: bool) -> (&Frame, &Stats, bool) {
         if !shows {
             return (self.session.shown(), &self.shown, false);
@@ -80,12 +80,13 @@ impl Simulation {
         (frame, &self.shown, is_new | std::mem::take(&mut self.returns))
     }
 
-    /// Skips the frame that the last call to [`Session::newest`] found, so that the simulation continues.
+    /// Takes the frame that the last call to [`Session::newest`] found, without showing it, so that the simulation
+    /// continues.
     pub(super) fn skip_frame(&mut self) {
         self.returns |= self.session.take().1;
     }
 
-    /// Returns the frame on the screen: that of a recorded moment, or else the newest one.
+    /// Returns the frame on the screen: the recorded frame if a past moment is shown, or else the newest frame.
     pub(super) fn current(&mut self) -> &Frame {
         match &self.past {
             Some(past) => &past.frame,
@@ -107,7 +108,8 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the simulation which quantities the window shows, if they have changed, so that it measures them.
+    /// Tells the simulation to measure the quantities in `watched`, which the window shows. Does nothing if they are
+    /// unchanged.
     pub(super) fn watch(&mut self, watched: WatchList) {
         if std::mem::replace(&mut self.watched, watched) != watched {
             self.send(Command::Watch(watched));

@@ -1,4 +1,4 @@
-//! The recorded run: what the timeline shows of it, and the past frames that the window shows again.
+//! The recorded run: its state as the timeline shows it, and access to its frames for the replay.
 
 use std::time::Instant;
 
@@ -8,7 +8,8 @@ use crate::session::Frame;
 use crate::session::timeline::{EventKind, Recorder};
 use crate::ui;
 
-/// Maximum number of bodies in a recorded frame: if a GPU draws the picture, and if the CPU does.
+/// Maximum number of bodies in a recorded frame. The first number applies if a GPU draws the picture, the second if the
+/// CPU does.
 const MOST_BODIES: [usize; 2] = [1 << 16, 1 << 14];
 /// Maximum number of decoding times of recorded frames that are kept for the report.
 const MOST_DECODINGS: usize = 10_000;
@@ -23,7 +24,7 @@ pub(super) struct Timeline {
     pub was_running: bool,
     /// Memory limit of the recorded run, in bytes; 0 disables recording.
     pub limit: usize,
-    /// Texts of the current warnings without their numbers, which change all the time.
+    /// Texts of the current warnings. Numbers are removed from the texts, because they change all the time.
     warnings: Vec<String>,
     /// Time to decode each recorded frame that was shown again, in ms.
     decodings: Vec<f64>,
@@ -65,7 +66,7 @@ impl Timeline {
         self.recorder.note(EventKind::Warning, text.into());
     }
 
-    /// Adds those of the current `warnings` to the recorded events that were not shown at the last call.
+    /// Adds to the recorded events each of the current `warnings` that was not shown at the last call.
     pub(super) fn note_warnings(&mut self, warnings: Vec<String>) {
         let bare = |text: &String| text.replace(|letter: char| letter.is_ascii_digit() || letter == '.', "");
         for text in warnings.iter().filter(|text| !self.warnings.contains(&bare(text))) {
@@ -101,7 +102,8 @@ impl Timeline {
         Some((recorded.at, frame))
     }
 
-    /// Returns the time of the recorded frame `count` frames after the one at the time `at`, or of the nearest one.
+    /// Returns the time of the recorded frame that is `count` frames after the frame at the time `at`. If the run has
+    /// no such frame, returns the time of its first or last frame.
     pub(super) fn neighbour(&self, at: f64, count: i32) -> Option<f64> {
         let record = self.recorder.record();
         let place = record.place(at)? as i64 + i64::from(count);
@@ -109,7 +111,8 @@ impl Timeline {
         record.frames().get(place).map(|frame| frame.at)
     }
 
-    /// Returns the frame that a film of the replay shows `seconds` after `start`, or `None` if that is beyond the end.
+    /// Returns the frame that a film of the replay shows `seconds` after `start`, or `None` after the end of the
+    /// recorded run.
     pub(super) fn film_frame(&mut self, start: f64, seconds: f64) -> Option<Frame> {
         let at = start + seconds * self.shown.speed;
         let last = self.recorder.record().span()?[1];

@@ -44,7 +44,7 @@ pub(super) struct Viewer {
     pub(super) preferences: Preferences,
     pub(super) exports: Exports,
     pub(super) timeline: Timeline,
-    /// While a film of the replay is made: the film's number, and the recorded frame to draw for it next.
+    /// Next recorded frame to draw for a film of the replay, with the film's number; `None` if no such frame is due.
     pub(super) replayed: Option<(u64, Frame)>,
     /// Receives the content of the file that is being read, if any.
     pub(super) reader: Option<Receiver<Result<Content>>>,
@@ -186,8 +186,8 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel for each group of input events. Returns the last output and whether to continue, or `None` if the
-    /// panel was not shown.
+    /// Runs the panel for each group of input events. Returns the last output and whether the program continues, or
+    /// `None` if the panel was not shown.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -509,7 +509,7 @@ impl Viewer {
         self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
-    /// Returns the target to follow while following is on: the selected body or the centre of mass.
+    /// Returns the target for a camera that follows something: the selected body or the centre of mass.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
         let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);

@@ -12,7 +12,7 @@ use crate::scene::Scene;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera, Lookout, Viewport};
 
-/// Minimum time between two computations of the view to which the camera moves to keep the bodies in view.
+/// Minimum time between updates of the view to which the camera moves so that the bodies stay visible.
 const KEEP_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
@@ -31,9 +31,10 @@ pub(super) struct Viewpoint {
     /// The scene in view. Comparing it with the next scene shows whether the camera must turn to the next scene's
     /// direction.
     scene: Option<Arc<Scene>>,
-    /// The camera as it last framed all bodies.
+    /// Camera that showed all bodies when the view was last fitted to them.
     framed: Camera,
-    /// Camera placement of the last framing: the scene's, or empty if the user asked to see all bodies.
+    /// Camera settings with which the view was last fitted to the bodies: those of the scene, or none if the user asked
+    /// to see all bodies.
     placement: Partial<SceneCamera>,
     /// Whether a newly chosen scene opens with a camera move.
     pub opens_with_move: bool,
@@ -45,8 +46,8 @@ pub(super) struct Viewpoint {
     kept: Option<Camera>,
     /// Time since `kept` was computed.
     kept_for: Duration,
-    /// Last camera of each mode that was shown, by mode name, with the number of its scene (see [`Stats::generation`]),
-    /// and whether the user chose it (see [`Rig::is_users`]).
+    /// For the name of each mode that was shown: the number of its scene (see [`Stats::generation`]), its last camera,
+    /// and whether the user chose this camera (see [`Rig::is_users`]).
     by_mode: HashMap<&'static str, (u64, Camera, bool)>,
 }
 
@@ -63,8 +64,8 @@ impl Viewpoint {
         self.resumes = true;
     }
 
-    /// Adapts the camera to the area of the picture. While `is_held` is true, the area may change without moving the
-    /// camera, because the user drags in the picture or records a film. Returns whether the camera has moved.
+    /// Adapts the camera to the area of the picture. Does not move the camera if `is_held` is true, that is, while the
+    /// user drags in the picture or records a film. Returns whether the camera has moved.
     pub(super) fn fit(&mut self, viewport: Viewport, points: &Points, is_held: bool) -> bool {
         let before = self.viewport.replace(viewport).filter(|before| *before != viewport && !is_held);
         let Some(before) = before else { return false };
@@ -145,7 +146,7 @@ impl Viewpoint {
         is_other && !before.is_some_and(|before| before.camera.is_empty() && scene.camera.is_empty())
     }
 
-    /// Returns a camera that shows all bodies of `frame`. `is_same` tells whether the scene has not changed.
+    /// Returns a camera that shows all bodies of `frame`. `is_same` is true if the scene has not changed.
     fn frame_bodies(
         &mut self,
         (frame, scene): (&Frame, &Scene),

@@ -281,7 +281,7 @@ fn title_bar(theme: Theme) -> winit::window::Theme {
     }
 }
 
-/// Chooses the OpenGL config with the fewest samples: bodies and the panel have soft edges and need no multisampling.
+/// Chooses the OpenGL config with the fewest samples. Bodies and the panel have soft edges and need no multisampling.
 fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
     // glutin-winit has no way to report an empty iterator, and glutin always finds at least one config.
@@ -289,7 +289,7 @@ fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
 }
 
 /// Opens a window with OpenGL 3.3. Returns the window, its display, and whether presenting a frame waits for the
-/// monitor.
+/// monitor's next refresh.
 fn open(
     event_loop: &ActiveEventLoop,
     attributes: WindowAttributes,

@@ -1,4 +1,5 @@
-//! What to install if OpenCL, OpenGL or `ffmpeg` is missing, by operating system. Each text is the last part of an error message.
+//! Advice on what to install if OpenCL, OpenGL or `ffmpeg` is missing. The advice depends on the operating system. Each
+//! text ends an error message.
 
 /// Advice if there is no OpenCL device.
 #[cfg(windows)]
@@ -16,7 +17,8 @@ pub(crate) const OPENGL: &str = "install the newest driver for your GPU, or the 
 pub(crate) const OPENGL: &str = "install Mesa or a newer graphics driver \
                                  (on Debian and Ubuntu, run `apt install libgl1 libegl1 libgl1-mesa-dri`)";
 
-/// Advice if no window can be opened. On Windows, saving pictures is no alternative, because it needs the same driver.
+/// Advice if no window can be opened. On Windows, the text does not suggest saving pictures, because pictures need the
+/// same driver as a window.
 #[cfg(windows)]
 pub(crate) const WITHOUT_WINDOW: &str = "without a window, use `gravitile run` to print results";
 #[cfg(not(windows))]

@@ -6,7 +6,8 @@ use crate::base::light::LightImage;
 use crate::base::look::Srgb;
 use crate::base::memory::Memory;
 
-/// Positions and velocities of bodies, in two lists of equal length: `f32` for devices, `f64` for reference results.
+/// Positions and velocities of bodies, in two lists of equal length. Devices compute with `f32`; reference results use
+/// `f64`.
 ///
 /// The group of a body is a whole number that identifies the part of the scene in which the body started; groups do not
 /// affect the physics. Units are chosen so that the gravitational constant equals the `g` parameter.
@@ -71,9 +72,9 @@ impl Bodies<f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies are in one group, regroups them into 8 spherical shells with about equal numbers of bodies. The groups
-    /// have even numbers, as bulges of galaxies have, so that all bodies have the colours of old stars (see `star_colour` in
-    /// `kernels/gravity/drift.cl`).
+    /// If all bodies are in one group, divides them into 8 groups: spherical shells with about equal numbers of bodies.
+    /// The new groups have even numbers, like those of bodies in bulges of galaxies. Bodies in even groups have the
+    /// colours of old stars (see `star_colour` in `kernels/gravity/drift.cl`).
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
@@ -150,7 +151,8 @@ pub struct Points {
     /// Value that determines each body's colour, such as its speed; [`Points::QUARANTINED`] for quarantined bodies, and
     /// [`Points::UNMEASURED`] for bodies whose value is not known yet.
     pub values: Memory<f32>,
-    /// Number of bodies left out between two entries of `positions` and `values`; 0 if these contain all bodies.
+    /// Number of bodies left out between two consecutive entries of `positions` and `values`; 0 if no bodies are left
+    /// out.
     pub skipped: usize,
     /// Image of the light of all bodies; `None` if it was not requested or if the mode has no such image.
     pub light: Option<LightImage>,
@@ -162,16 +164,17 @@ pub struct Points {
     pub series: Memory<f32>,
     /// Cells of the tree to draw over the bodies; `None` if they were not requested or if the variant has no tree.
     pub cells: Option<Cells>,
-    /// Number of bodies with known values, if `values` holds logarithms of errors, which are measured for only some of
-    /// the bodies at a time; `None` for other quantities, whose values are all known.
+    /// Number of bodies whose errors have been measured so far; `None` unless `values` holds logarithms of errors. Only
+    /// some errors are measured at a time; other quantities are known for all bodies.
     pub measured: Option<usize>,
     /// Number that changes when the scene restarts or when `values` may hold a different quantity. After a change, the
     /// colour range jumps to the new values instead of moving smoothly.
     pub colours: u64,
 }
 
-/// Returns the step from one body to the next in a sample of at most `most` of `count` bodies. The step is odd, because
-/// a scene with two parts may place bodies alternately in each part.
+/// Returns the distance between the indices of consecutive bodies in a sample of at most `most` of `count` bodies. The
+/// distance is odd, because a scene may consist of two parts whose bodies alternate in the list; an even distance would
+/// miss one part.
 pub fn sample_stride(count: usize, most: usize) -> usize {
     count.div_ceil(most.max(1)) | 1
 }
@@ -188,8 +191,8 @@ pub enum Shape {
         /// Radius of the planet; 0 for no planet.
         planet: f32,
     },
-    /// Short streaks in a rectangle in the plane z = 0, centred at the origin. The velocity of a tracer is `(z, w − 1)`, in
-    /// units of the position per step; its position is `(x, y, 0)`. Tracers with `w = 0` are hidden.
+    /// Short streaks for tracers, in a rectangle in the plane z = 0, centred at the origin. A tracer `(x, y, z, w)` is
+    /// at the position `(x, y, 0)` and moves by `(z, w − 1)` in each step. Tracers with `w = 0` are hidden.
     Tracers {
         /// Half-width and half-height of the rectangle that contains the tracers.
         half: [f32; 2],
@@ -241,8 +244,8 @@ impl Points {
         nth * (self.skipped + 1)
     }
 
-    /// Returns the index in `positions` and `values` of the body with the index `body`, or `None` if these leave the
-    /// body out: the inverse of [`Points::body`].
+    /// Returns the index in `positions` and `values` of the body with the index `body`, or `None` if the body is left
+    /// out. This is the inverse of [`Points::body`].
     pub fn place(&self, body: usize) -> Option<usize> {
         let every = self.skipped + 1;
         (body.is_multiple_of(every) && body / every < self.positions.len()).then_some(body / every)

@@ -1,6 +1,6 @@
-//! Cells of the tree that approximates gravity, as boxes to draw and as counts.
+//! Boxes around cells of the gravity tree, for drawing, and counts of these cells.
 
-/// Lowest and highest corner of the box around the bodies of a cell.
+/// The lowest and the highest coordinates of the bodies of a cell: two opposite corners of a box around the bodies.
 pub type Corners = [[f32; 3]; 2];
 
 /// Maximum number of boxes in a picture. More boxes would hide the bodies.
@@ -9,7 +9,7 @@ pub const MOST_BOXES: usize = 8192;
 /// Request for tree cells to show in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRequest {
-    /// Depth of the cells below the root, which has depth 0.
+    /// Depth of the tree cells to show. The root of the tree has depth 0.
     pub depth: u32,
     /// Index of the body whose tree walk is shown; `None` if no body is selected.
     pub body: Option<usize>,
@@ -20,10 +20,11 @@ pub struct CellRequest {
 pub struct Cells {
     /// Boxes of the cells at [`CellCounts::depth`] and of the leaves above that depth; empty if a body is selected.
     pub level: Vec<Corners>,
-    /// Boxes of the cells that the selected body's tree walk opened. Together with `taken`, at most [`MOST_BOXES`]
-    /// boxes.
+    /// Boxes of the cells that the selected body's tree walk opened, that is, replaced by their children. `opened` and
+    /// `taken` together hold at most [`MOST_BOXES`] boxes.
     pub opened: Vec<Corners>,
-    /// Boxes of the cells that acted as a whole, in place of their bodies, in the selected body's tree walk.
+    /// Boxes of the cells whose attraction the selected body's tree walk computed as a whole, without visiting their
+    /// bodies.
     pub taken: Vec<Corners>,
     /// Depth of the cells, number of boxes, and counts of the selected body's tree walk.
     pub counts: CellCounts,
@@ -45,7 +46,7 @@ pub struct CellCounts {
 pub struct WalkCounts {
     /// Number of cells that were too close to act as a whole, and were replaced by their children.
     pub opened: usize,
-    /// Number of cells that acted as a whole, in place of their bodies.
+    /// Number of cells whose attraction was computed as a whole, without visiting their bodies.
     pub taken: usize,
     /// Number of bodies whose attraction was computed one by one.
     pub pairs: usize,

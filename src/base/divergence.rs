@@ -11,9 +11,9 @@ const SAMPLE: usize = 65_536;
 const MOST: usize = 512;
 
 /// Difference between two simulations, relative to the size of the scene. For bodies, a difference is the distance
-/// between the two positions of a body, and the size is the root mean square distance of the bodies from their mean
-/// position. For flows, a difference is that between the two displayed values of a pixel, and the size is the root mean
-/// square of the displayed values.
+/// between the positions of one body in the two simulations; the size is the root mean square distance of the bodies
+/// from their mean position. For flows, a difference is that of the values of one pixel in the two images; the size is
+/// the root mean square of the pixel values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Divergence {
     /// Root mean square of the differences, relative to the size of the scene.
@@ -83,7 +83,7 @@ impl Divergence {
 #[derive(Debug, Clone, Default)]
 pub struct DivergenceLog {
     points: Vec<(u64, Divergence)>,
-    /// Smallest number of steps between two points.
+    /// Smallest number of steps between two consecutive points.
     every: u64,
 }
 

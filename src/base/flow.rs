@@ -14,7 +14,8 @@ pub const WEIGHTS: [f64; SPEEDS] =
 pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
     [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
 
-/// Maximum number of cells in a grid. Kernels use a `uint` to index the nine numbers of each cell.
+/// Maximum number of cells in a grid. The limit exists because kernels use a `uint` to index the nine numbers of each
+/// cell.
 pub const MAX_CELLS: usize = 1 << 28;
 
 /// Maximum number of tracers, the drifting particles that show the motion of a flow.
@@ -236,7 +237,7 @@ impl Tones {
 
 /// Colour of a fluid at rest.
 const AT_REST: Srgb = [10, 11, 17];
-/// Colours of moderate and of extreme values, for either sign, in [`Tones::Signed`].
+/// Colours of moderate and of extreme negative values in [`Tones::Signed`]; `POSITIVE` has those of positive values.
 const NEGATIVE: [Srgb; 2] = [[23, 87, 204], [163, 224, 255]];
 const POSITIVE: [Srgb; 2] = [[204, 74, 18], [255, 217, 128]];
 
@@ -257,7 +258,8 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
-    /// Whether a mouse drag starts with this stroke. Strokes of a drag need not touch, because the camera may move.
+    /// Whether this stroke is the first of a mouse drag. Positions alone cannot show this: the camera may move during a
+    /// drag, and then consecutive strokes do not touch.
     pub begins: bool,
 }
 
@@ -294,8 +296,9 @@ impl Image {
     /// Value that marks a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the values at the two ends of the colour map, which are percentiles of a sample of the pixels and depend
-    /// on `tones`.
+    /// Returns the values at the two ends of the colour map. The upper end is the 99th percentile of a sample of the
+    /// pixels (of their absolute values for [`Tones::Signed`]). The lower end depends on `tones`: it is the 1st
+    /// percentile, 0, or the negative of the upper end.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

@@ -15,14 +15,14 @@ pub struct LightRequest {
     pub view_projection: [[f32; 4]; 4],
     /// Width and height of the image in pixels, at least 2 each.
     pub size: [u32; 2],
-    /// Size and light of the bodies' sprites, in pixels of the image.
+    /// Sizes and light of the bodies' sprites. The sizes are in pixels of the image.
     pub sprites: Sprites,
     /// Colour map of the bodies' values.
     pub palette: Palette,
     /// Values at the two ends of the colour map.
     pub value_range: [f32; 2],
-    /// Threshold of brightness, in typical bodies per pixel. The light of fainter pixels is spread over several pixels,
-    /// so that the space between sparse bodies glows. With 0, no light is spread.
+    /// Brightness below which a pixel's light is spread over several pixels, in typical bodies per pixel. Spreading
+    /// makes the space between sparse bodies glow; 0 turns spreading off.
     pub spread_below: f32,
     /// Maximum number of bodies to copy to the host. If there are more, only every third (or fifth, …) body is copied.
     pub listed: usize,
@@ -62,8 +62,9 @@ pub struct LightImage {
     pub bodies: usize,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// For each pixel, row by row from the bottom: red, green and blue weighted by light, and the sum of the light. One
-    /// more element follows, whose first two numbers hold the bits of [`LightImage::nonfinite`].
+    /// Pixels of the image, row by row from the bottom. A pixel holds red, green and blue, each weighted by light, and
+    /// the sum of the light. One extra element follows; its first two numbers hold the bits of
+    /// [`LightImage::nonfinite`].
     pub pixels: Memory<[f16; 4]>,
 }
 

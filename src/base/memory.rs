@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A fixed-length array in host memory, allocated by Rust or by a driver. Devices access memory from a driver faster.
+/// A fixed-length array in host memory, allocated by Rust or by a driver. Devices access memory that a driver allocated
+/// faster than other memory.
 ///
 /// The values stay at the same address when the `Memory` moves, and are accessible only through the `Memory`.
 pub struct Memory<T>(Box<dyn Owner<T>>);

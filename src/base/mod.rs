@@ -1,4 +1,4 @@
-//! Plain data and helpers for all other modules, without OpenCL, OpenGL or a window.
+//! Plain data and helpers that all other modules use. Nothing in this folder uses OpenCL, OpenGL or a window.
 
 pub(crate) mod advice;
 pub mod bodies;

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 /// Number of points along a drawn orbit.
 const POINTS: usize = 256;
-/// Eccentricity below which an orbit counts as a circle, whose pericentre has no direction.
+/// Eccentricity below which an orbit counts as a circle. The direction of a circle's pericentre is undefined.
 const ROUND: f64 = 1e-12;
 
 /// What a body orbits.
@@ -17,7 +17,8 @@ pub enum OrbitCentre {
     Planet,
     /// The body at this index, which has most of the total mass.
     Body(usize),
-    /// The centre of mass of all other bodies. Only bodies nearer to this centre than the orbiting body attract.
+    /// The centre of mass of all other bodies. Only the mass of bodies that are nearer to this centre than the orbiting
+    /// body determines the orbit.
     Others,
 }
 
@@ -106,7 +107,8 @@ mod tests {
         assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{a} instead of {b}");
     }
 
-    /// State at the true anomaly f of an ellipse in a plane tilted by 30° about the x axis, with the pericentre on the x axis.
+    /// Returns the position and velocity at the true anomaly f of an ellipse. The plane of the ellipse is tilted by 30°
+    /// about the x axis, and its pericentre is on the x axis.
     fn state(gm: f64, a: f64, e: f64, f: f64) -> (DVec3, DVec3) {
         let p = a * (1.0 - e * e);
         let (r, speed) = (p / (1.0 + e * f.cos()), (gm / p).sqrt());

@@ -42,7 +42,7 @@ pub struct Info {
     pub unit: &'static str,
     /// Effect of changing the value.
     pub effect: ChangeEffect,
-    /// Whether the panel lists the parameter in a collapsed section, because few users need it.
+    /// Whether the panel lists the parameter in a collapsed section, as it does for parameters that few users need.
     pub advanced: bool,
 }
 
@@ -410,9 +410,9 @@ impl Visitor for Setter<'_> {
 /// Maximum number of combinations that [`combinations`] returns without reducing them to a subset.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Returns combinations of the values of all switches, and of all choices that affect the simulation, as keys and texts
-/// for [`set`]. Above `MOST_COMBINATIONS`, returns a subset that contains every pair of values. Leaves out numeric
-/// parameters and choices whose options are numbers.
+/// Returns combinations of settings to test; each is a list of keys and texts for [`set`]. The combinations cover all
+/// switches and all choices that affect the simulation, but no numbers and no choices whose options are numbers. If
+/// there are more than `MOST_COMBINATIONS`, returns a subset that still contains every pair of values.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Switches(Vec<(&'static str, Vec<&'static str>)>);
     impl Visitor for Switches {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::params::{self, ChangeEffect, ParamValue, ParamValues, Params, SetError};
 
-/// Values for some of the parameters of `P`. Every value has been checked: `P` accepts it.
+/// Values for some of the parameters of `P`. `P` accepts each of these values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partial<P> {
     values: BTreeMap<&'static str, ParamValue>,

@@ -96,8 +96,8 @@ impl Units {
         *self == Self::default()
     }
 
-    /// Returns the unit of speed: km/s if length and time can be converted, or else, for example, `AU/yr`. `None` if length
-    /// or time has no unit.
+    /// Returns the unit of speed: km/s if the units of length and time can be converted to metres and seconds,
+    /// otherwise their quotient, such as `AU/yr`. Returns `None` if length or time has no unit.
     pub fn speed(&self) -> Option<Unit> {
         let (length, time) = (self.length.as_ref()?, self.time.as_ref()?);
         Some(match (length.in_table(LENGTHS), time.in_table(TIMES)) {
@@ -112,7 +112,7 @@ impl Units {
         self.start.map(|start| Date(start.0 + time * days))
     }
 
-    /// Returns whether simulated time can be converted to days, which a date requires.
+    /// Returns whether simulated time can be converted to days. Only then can the scene have a date.
     pub fn has_days(&self) -> bool {
         self.time.as_ref().is_some_and(|time| time.in_table(TIMES).is_some())
     }
@@ -136,7 +136,8 @@ pub fn labelled(label: &str, unit: Option<&Unit>) -> String {
 pub struct Date(pub f64);
 
 impl Date {
-    /// Returns the moment on this day of the Gregorian calendar, `days` after the day's start; `month` and `day` start at 1.
+    /// Returns the moment `days` days after the start of the given day in the Gregorian calendar. `month` and `day`
+    /// count from 1.
     pub fn new(year: i64, month: u8, day: u8, days: f64) -> Self {
         // Years start in March, so that the leap day is the last day of a year.
         let (month, day) = (i64::from(month), i64::from(day));

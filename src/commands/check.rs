@@ -12,7 +12,8 @@ use crate::compute::{Device, DeviceInfo};
 use crate::modes::accuracy::SampleErrors;
 use crate::modes::{ModeInfo, Recipe, Start, Variant, checks};
 
-/// Number of bodies or cells assumed when guessing the kernel settings to check.
+/// Number of bodies or cells assumed when choosing the basic kernel settings, from which the checked settings are
+/// derived.
 const FEW: usize = 1000;
 /// Minimum relative change of the simulation state during a test case. A smaller change could hide kernel errors.
 const LEAST_EFFECT: f64 = 1e-3;
@@ -57,8 +58,8 @@ pub struct Row {
     pub recipes: usize,
     /// Number of comparisons with the f64 reference: one for each combination of kernel settings and test case.
     pub cases: usize,
-    /// Relative error in the worst comparison with the f64 reference, where the error is the largest fraction of the
-    /// allowed error. See [`checks::error`] for the definition of the error.
+    /// Relative error in the worst comparison with the f64 reference. The worst comparison is the one whose error is
+    /// the largest fraction of the allowed error. See [`checks::error`] for the definition of the error.
     pub worst: f64,
     /// Largest relative error allowed for the kernel settings of the worst comparison.
     pub allowed: f64,

@@ -29,9 +29,11 @@ const MEASUREMENT: [&str; 12] = [
 ];
 /// Number of bodies in the speed measurement of a CPU device.
 pub(super) const BODIES: &str = "4096";
-/// Maximum duration of the speed measurement of a device, whose driver may hang in its compiler.
+/// Maximum duration of the speed measurement of a device. The limit is needed because the compiler of a driver may
+/// hang.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Maximum relative error of the results of a usable device; the kernel's own error is below 1e-5.
+/// Maximum relative error of the results of a device. A device with larger errors is not used. The errors of the kernel
+/// itself are below 1e-5.
 const MOST_ERROR: f64 = 1e-3;
 /// Maximum size of the file `cpus.json`, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -47,7 +49,7 @@ impl Speeds {
         Some(dirs::cache_dir()?.join("gravitile").join("cpus.json"))
     }
 
-    /// Reads the stored speeds. Returns an empty map if there is no valid file, so that the devices are measured again.
+    /// Reads the stored speeds. Returns an empty map if there is no valid file; the devices are then measured again.
     pub(super) fn load() -> Self {
         let text =
             Self::path().and_then(|path| files::read_small(&path, MOST_BYTES, "a list of speeds").ok()?);
@@ -108,12 +110,14 @@ impl Speeds {
     }
 }
 
-/// Returns the key of a CPU device in the stored file. The key has the driver version: new drivers are measured anew.
+/// Returns the key of a CPU device in the stored file. The key contains the driver version, because a new driver must
+/// be measured again.
 fn key(info: &DeviceInfo) -> String {
     [&*info.platform, &info.name, &info.driver].join(" · ")
 }
 
-/// Returns one CPU device in `found` of each model: devices with the same name and driver are equally fast.
+/// Returns one CPU device of each model in `found`. Devices of the same platform with the same name and driver are one
+/// model: they are equally fast.
 fn models(found: &[FoundDevice]) -> Vec<&DeviceInfo> {
     let mut models: Vec<&DeviceInfo> = Vec::new();
     for info in found.iter().map(|found| &found.info).filter(|info| info.kind == DeviceKind::Cpu) {

@@ -37,8 +37,8 @@ pub fn leave_console() -> bool {
     }
 }
 
-/// Makes the program end without a message when nobody reads its output any more: the reader of `gravitile devices | more`
-/// may end first, and then `println!` panics. Other systems end the program by SIGPIPE.
+/// Makes the program end without a message when nobody reads its output any more. For example, the reader of
+/// `gravitile devices | more` may end first; `println!` would then panic. Other systems end the program by SIGPIPE.
 pub fn end_when_output_closes() {
     // ERROR_BROKEN_PIPE, ERROR_NO_DATA and, under Wine, ERROR_PIPE_NOT_CONNECTED.
     const CLOSED: [&str; 3] = ["(os error 109)", "(os error 232)", "(os error 233)"];

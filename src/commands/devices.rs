@@ -87,8 +87,8 @@ pub(super) fn edited(device: &Device) -> String {
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
-/// Returns the device with the given number or name. Without one, returns the first GPU or the fastest CPU; in an MPI
-/// run, the ranks on a host take different devices in turn.
+/// Returns the device with the number or name `wanted`. If `wanted` is `None`, returns the first GPU or else the
+/// fastest CPU. In an MPI run, the ranks on a host then take different devices in turn.
 fn one(wanted: Option<&str>) -> Result<FoundDevice> {
     if wanted.is_some() {
         return compute::select(wanted);
@@ -114,7 +114,8 @@ pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     Ok(found)
 }
 
-/// Prints notes about the devices: that PoCL's usual cache folder is not writable, or that a driver is faulty.
+/// Prints a note if PoCL is among the devices and its usual cache folder is not writable, and a note if a driver is
+/// faulty.
 pub(super) fn note<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     if compute::launched_rank() != 0 {
         return;

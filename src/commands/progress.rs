@@ -60,8 +60,8 @@ impl Drop for RunProgress {
     }
 }
 
-/// Runs `steps` steps, and tells `progress` the share of them that is done. Returns the values that the mode recorded, one per step,
-/// if any.
+/// Runs `steps` steps, and repeatedly passes the completed fraction (0 to 1) to `progress`. Returns the values that the
+/// mode recorded, one per step, if any.
 pub(super) fn run_in_parts(
     engine: &mut Engine,
     steps: u32,

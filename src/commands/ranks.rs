@@ -50,7 +50,7 @@ pub(super) fn call(
     outcome
 }
 
-/// Waits until rank 0 ends all ranks.
+/// Waits until rank 0 ends all ranks, including this one.
 fn wait_for_end() -> ! {
     loop {
         std::thread::park();
@@ -68,7 +68,7 @@ fn obey(ranks: &'static Ranks, args: &DevicesArgs) -> Result<()> {
     serve(ranks, &devices)
 }
 
-/// Finds the devices of this rank, and sends their properties to rank 0. On rank 0, receives those of all ranks.
+/// Finds and returns the devices of this rank. Sends their properties to rank 0, which receives those of all ranks.
 fn greet(ranks: &Ranks, args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = find(args);
     let infos = |found: &Vec<FoundDevice>| found.iter().map(|found| found.info.clone()).collect();

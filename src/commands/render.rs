@@ -98,7 +98,7 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// Handles SIGINT (Ctrl+C), SIGTERM and, unless the program `outlives_terminal`, SIGHUP (closed terminal).
+/// Handles SIGINT (Ctrl+C) and SIGTERM. Also handles SIGHUP (closed terminal), unless `outlives_terminal` is true.
 /// Returns a variable that receives the number of the first signal. A second signal ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -136,8 +136,8 @@ fn output(path: &Path) -> Result<OutputFile> {
     OutputFile::create(path)
 }
 
-/// Number of pairs computed in double precision for a picture that colours bodies by their errors, which takes a few
-/// seconds.
+/// Number of pairs computed in double precision for a picture that colours bodies by their errors. Computing them takes
+/// a few seconds.
 const PAIRS_OF_PICTURE: f64 = 1e9;
 /// Number of pairs computed in double precision for a frame of a film that colours bodies by their errors.
 const PAIRS_OF_FRAME: f64 = 1e8;
@@ -199,7 +199,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Computes `steps` steps, then uploads the bodies to the view for drawing. If the colours show errors, first
-    /// measures the errors of as many bodies as computing `pairs` pairs allows.
+    /// measures the errors of a sample of bodies, for which about `pairs` pairs are computed.
     fn take(&mut self, steps: u32, pairs: f64) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;

@@ -130,8 +130,8 @@ enum Outputs {
 }
 
 impl Outputs {
-    /// Prepares the output files before the run, so that an unwritable path is reported before the first step. Creates the folder
-    /// for the files of a fluid if it does not exist.
+    /// Prepares the output files before the run. An unwritable path is therefore reported before the first step.
+    /// Creates the folder for the files of a fluid if it does not exist.
     fn create(path: &Path, info: &ModeInfo) -> Result<Self> {
         Ok(match info.work.matter {
             Matter::Bodies => Self::Bodies(OutputFile::create(path)?),
@@ -163,7 +163,7 @@ impl Outputs {
     }
 }
 
-/// Number of recorded steps, and time of a step without recording, in a run with `--profile`.
+/// The number of steps recorded with `--profile`, and the mean time of a step that was not recorded.
 #[derive(Debug, Clone, Copy)]
 struct Recorded {
     /// Number of steps whose kernel launches are recorded.
@@ -172,8 +172,8 @@ struct Recorded {
     step_seconds: f64,
 }
 
-/// Runs `steps` steps. If `records` is true, records the kernels of half of all steps but the first, those in the middle. Returns
-/// the report, the values that the mode recorded, one per step, and what was recorded.
+/// Runs `steps` steps. If `records` is true, records the kernels in the middle half of all steps after the first.
+/// Returns the report, the values that the mode recorded in each step, and what was recorded for `--profile`.
 fn report(engine: &mut Engine, steps: u32, records: bool) -> Result<(Report, Vec<f64>, Recorded)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());

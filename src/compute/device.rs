@@ -191,7 +191,7 @@ impl Device {
         self.recorder.begin(most);
     }
 
-    /// Ends the recording, so that later launches are not part of it. [`Device::take_recording`] returns it.
+    /// Ends the recording. Later launches are not recorded. [`Device::take_recording`] returns the recording.
     pub fn end_recording(&self) {
         self.recorder.stop();
     }
@@ -219,7 +219,8 @@ impl Device {
         unsafe { core::create_buffer(&self.context, flags, bytes, None::<&[u8]>) }.map_err(self.fail(doing))
     }
 
-    /// Submits queued work, so that other queues can wait for it. Returns an event that completes when the work ends.
+    /// Submits queued work, and returns an event that completes when the work ends. Other queues can wait for this
+    /// event.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;

@@ -83,8 +83,8 @@ pub struct Exchange<'a> {
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange among `devices` devices. [`Staging::run`] waits for `participants` and devices with
-    /// copies.
+    /// Returns an empty exchange. `devices` is the number of devices. [`Staging::run`] waits for the devices in
+    /// `participants`, and for all devices that a copy reads or writes.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }

@@ -22,7 +22,8 @@ const TIMING_SECONDS: f64 = 0.01;
 const TIMINGS: u32 = 8;
 /// Input of the micro-kernels. The compiler does not know this value, so it cannot compute the results in advance.
 const SEED: f32 = 0.75;
-/// Number of rounds until a work-item loads the same data again: few enough that the data stays in the L1 cache.
+/// Number of rounds until a work-item loads the same data again. The number is small enough that the data stays in the
+/// L1 cache.
 const FETCHED: usize = 32;
 
 /// Peak rates of a device; a rate is `None` if it has not been measured or its measurement failed.
@@ -56,11 +57,11 @@ impl Roofline {
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Number of independent chains of operations per work-item, for CPUs (first) and other devices (second): enough to
-    /// hide the latency of an operation, but few enough for the chains' numbers to fit in the registers.
+    /// Number of independent chains of operations per work-item: first for CPUs, then for other devices. There are
+    /// enough chains to hide the latency of an operation, but few enough that their values fit in the registers.
     chains: [usize; 2],
-    /// Number of operations unrolled per loop round on GPUs: enough to hide the loop's cost, but few enough for the
-    /// code to stay in the instruction cache.
+    /// Number of operations unrolled per loop round on GPUs. The number is high enough to hide the loop's cost, but low
+    /// enough that the code stays in the instruction cache.
     turns: usize,
     /// Number of units of work, such as pairs of bodies, that one operation counts as.
     counts: usize,
@@ -92,9 +93,10 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Returns the micro-kernel `pairs` defined in `sources`, with `chains` chains of operations on CPUs. Each
-    /// operation computes one pair of bodies, which counts as `sides` pairs, and rotates the `coordinates` numbers of
-    /// the other body. Unrolling a multiple of `coordinates` operations avoids moving these numbers between registers.
+    /// Returns the micro-kernel `pairs` defined in `sources`. On CPUs, it runs `chains` chains of operations. An
+    /// operation computes one pair of bodies, counts as `sides` pairs, and rotates the `coordinates` numbers that
+    /// describe the other body. Unrolling a multiple of `coordinates` operations avoids moving these numbers between
+    /// registers.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,

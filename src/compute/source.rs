@@ -60,8 +60,7 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
 /// Key of a program in the cache: its full source text, which includes any edits, and its `-D` options.
 pub(super) type Key = (CString, CString);
 
-/// Cache of the programs built for a device, with their source files, so that switching back to a variant needs no new
-/// build.
+/// Cache of the programs built for a device, with their source files. Switching back to a variant needs no new build.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 

@@ -71,8 +71,8 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Additional memory per body on a CPU device, in bytes, because a CPU device shares the memory of the host: `f64`
-/// values while a scene is generated or checked, `f32` values, and the drawing data of three frames.
+/// Additional memory per body on a CPU device, in bytes. A CPU device shares the memory of the host, which also holds
+/// `f64` values while a scene is generated or checked, `f32` values, and the drawing data of three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// Returns the maximum number of bodies or cells on a device for the variant in `config`, or for every variant that

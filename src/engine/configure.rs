@@ -173,9 +173,10 @@ impl Engine {
         self.is_backwards
     }
 
-    /// Replaces built-in kernels with `edits`, after testing them for one step on a copy of the simulation. Nothing
-    /// changes if the test fails or is cancelled, which happens when `goes_on` returns false. Kernels of other variants
-    /// are built on first use. Returns the names of the built files, or `None` if `goes_on` returned false.
+    /// Replaces built-in kernels with `edits`, after testing them for one step on a copy of the simulation. During the
+    /// test, calls `goes_on` repeatedly, and cancels the test if `goes_on` returns false. If the test fails or is
+    /// cancelled, nothing changes. Kernels of other variants are built on first use. Returns the names of the built
+    /// files, or `None` if the test was cancelled.
     ///
     /// # Errors
     /// Returns the compiler's log if a kernel fails to build, or an error if the device fails.

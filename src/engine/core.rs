@@ -41,7 +41,7 @@ pub struct Engine {
     pub(super) checkpoint: Arc<Checkpoint>,
     /// Whether something other than a step has changed the state since the last checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Whether to take checkpoints after edits and parameter changes too, so that restore points are available.
+    /// Whether restore points are kept. If so, checkpoints are also taken after edits and parameter changes.
     pub(super) keeps_restore_points: bool,
     /// Step and time at the start of the planned burst of steps; `None` once the first part of the burst has been
     /// queued.
@@ -163,8 +163,9 @@ impl Engine {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns energy and momentum, and the relative energy drift since the first call after the last physics change.
-    /// The drift is `None` in this first call or if the mode does not conserve energy. Blocks until the device is done.
+    /// Returns energy and momentum, and the relative energy drift. The drift is measured from the first call after the
+    /// last change of the physics. It is `None` in that first call, or if the mode does not conserve energy. Blocks
+    /// until the device is done.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));

@@ -34,7 +34,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Saves the current state before an edit of kind `before`, for [`Engine::undo`]. Blocks until the device is done.
+    /// Saves the current state so that [`Engine::undo`] can restore it. Called before an edit of the kind `before`.
+    /// Blocks until the device is done.
     pub fn remember(&mut self, before: EditKind) -> Result<()> {
         let past = self.scene_state()?;
         self.push_undo(before, past);
@@ -71,7 +72,7 @@ impl Engine {
         Ok(now)
     }
 
-    /// Clears the undo and redo history, because its states belong to an earlier scene.
+    /// Clears the undo and redo history. Called when another scene or a saved state replaces the current state.
     pub(super) fn forget_edits(&mut self) {
         self.undos.clear();
         self.redos.clear();

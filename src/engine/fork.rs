@@ -17,8 +17,8 @@ pub struct Fork {
 }
 
 impl Engine {
-    /// Returns the state after the last complete burst, for a second engine, which cannot undo earlier manual edits.
-    /// Blocks until the device has finished.
+    /// Returns the state after the last complete burst, from which a second engine can continue. The second engine
+    /// cannot undo earlier manual edits. Blocks until the device has finished.
     ///
     /// # Errors
     /// Returns an error if several devices or several MPI ranks compute the steps.

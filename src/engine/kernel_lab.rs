@@ -83,7 +83,7 @@ fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
 }
 
-/// Returns whether `folder` or its subfolder for kernels contains kernel files, so that [`prepare`] writes nothing.
+/// Returns whether `folder` or its subfolder for kernels contains kernel files. If so, [`prepare`] writes nothing.
 pub fn has_kernels(folder: &Path) -> bool {
     has_any(&place(folder))
 }

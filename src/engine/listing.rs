@@ -135,9 +135,9 @@ fn code(line: &Line) -> &str {
     line.text.split("//").next().unwrap_or_default().trim()
 }
 
-/// Returns the lines `new`, in which lines missing from `old` are marked as added, and inserts the lines that only
-/// `old` contains, marked as removed. Comments and empty lines of `new` count as unchanged, and those of `old` are left
-/// out.
+/// Returns the lines of `new`, compared with `old`. Marks lines that only `new` contains as added. Inserts lines that
+/// only `old` contains, and marks them as removed. Comments and empty lines of `new` count as unchanged, and those of
+/// `old` are left out.
 fn compare(old: &[Line], new: &[Line]) -> Vec<Line> {
     let with_code = |lines: &[Line]| -> Vec<usize> {
         (0..lines.len()).filter(|&nth| !code(&lines[nth]).is_empty()).collect()

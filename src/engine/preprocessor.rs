@@ -19,8 +19,8 @@ struct Group {
     outer: Truth,
     /// Whether one of the branches so far is compiled; `None` if this depends on the compiler.
     is_done: Truth,
-    /// Whether the condition of a branch depends on macros that only the compiler knows, so that its directives are
-    /// shown.
+    /// Whether the condition of a branch depends on macros that only the compiler knows. If so, the directives of the
+    /// group are shown.
     is_undecided: bool,
     /// Indices, from 0, of the lines with directives to show if `is_undecided` is true.
     directives: Vec<usize>,
@@ -81,7 +81,8 @@ impl Macros {
         shown
     }
 
-    /// Defines the macro of the directive `#define rest`. If `now` is not `Some(true)`, the macro's value is unknown.
+    /// Defines the macro of the directive `#define rest`. `now` says whether the directive is compiled. Unless `now` is
+    /// `Some(true)`, the macro's value is unknown.
     fn define(&mut self, rest: &str, now: Truth) {
         let end = rest.find(|c: char| !is_part_of_name(c)).unwrap_or(rest.len());
         let value = (now == Some(true)).then(|| rest[end..].trim().to_owned());

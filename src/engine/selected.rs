@@ -45,9 +45,9 @@ impl Engine {
         (mass >= 0.5 * total).then_some(heaviest)
     }
 
-    /// Fills in the acceleration and the energy of `body`, the distance of the heaviest other body if it is more than
-    /// twice as heavy, and the orbit around the other bodies, computed from the positions of all bodies. `momentum` is
-    /// the total momentum, without which the orbit around the other bodies is not computed.
+    /// Fills in the acceleration and the energy of `body`, computed from the positions of all bodies. Fills in the
+    /// distance of the heaviest other body if that body is more than twice as heavy. If `momentum`, the total momentum,
+    /// is known, also fills in a missing orbit around the other bodies.
     pub fn complete_selected(
         &self,
         body: SelectedBody,

@@ -91,8 +91,8 @@ impl RestorePoint {
         Arc::ptr_eq(&self.checkpoint, &other.checkpoint)
     }
 
-    /// Returns whether only simulation steps lead from `earlier` to this restore point, so that `earlier` can replace
-    /// it.
+    /// Returns whether only simulation steps lead from `earlier` to this restore point. If so, `earlier` can replace
+    /// this restore point.
     pub fn follows(&self, earlier: &Self) -> bool {
         let run = |point: &Self| (point.checkpoint.clock.generation, point.changes);
         run(self) == run(earlier) && self.resolved == earlier.resolved && self.edits == earlier.edits
@@ -109,7 +109,7 @@ pub(super) struct SceneState {
     pub clock: Clock,
     /// Whether the user has edited the scene since its first step.
     pub is_edited: bool,
-    /// Names of the bodies, which follow their bodies when the user edits the scene.
+    /// Names of the bodies. If the user edits the scene, each body keeps its name.
     pub names: BodyNames,
 }
 
@@ -122,8 +122,8 @@ impl SceneState {
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false, names }
     }
 
-    /// Converts a scene from a snapshot to a state for `device`. If `is_same` is true, `device` wrote the snapshot, and
-    /// the stored kernel settings are kept.
+    /// Converts a scene from a snapshot to a state for `device`. `is_same` says whether `device` wrote the snapshot; if
+    /// so, the stored kernel settings are kept.
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,

@@ -33,7 +33,7 @@ struct Winner {
     /// Accuracy requested in the measurement; empty in old files or if the mode offers no choice of accuracy.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     accuracy: String,
-    /// Hash of the kernel's source, so that a changed kernel is tuned again.
+    /// Hash of the kernel's source. If the hash changes, the kernel must be tuned again.
     fingerprint: u64,
     work_group: usize,
     knobs: BTreeMap<String, u32>,

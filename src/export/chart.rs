@@ -36,7 +36,8 @@ impl Axis {
         }
     }
 
-    /// Returns whether the axis is logarithmic, which suits quantities that double from one measurement to the next.
+    /// Returns whether the axis is logarithmic. A logarithmic axis suits quantities that double from one measurement to
+    /// the next.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }
@@ -66,7 +67,8 @@ pub struct Line {
     pub variant: &'static Variant,
     /// Index of the kernel variant in the mode's list of variants.
     pub index: usize,
-    /// Points of the line: a value on the horizontal axis and the fastest measurement at the value, in ascending order.
+    /// Points of the line, in ascending order of the value on the horizontal axis. Each point has this value and the
+    /// fastest measurement made at it.
     pub points: Vec<(usize, Trial)>,
 }
 

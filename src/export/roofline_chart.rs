@@ -24,7 +24,7 @@ pub struct RooflineChart {
     pub peaks: Roofline,
     /// Measured variants.
     pub points: Vec<RooflinePoint>,
-    /// Variant that the simulation uses, whose marker gets a ring; `None` if no marker gets a ring.
+    /// Variant that the simulation uses. A ring around its marker highlights it; `None` if no marker has a ring.
     pub current: Option<&'static Variant>,
 }
 
@@ -51,7 +51,7 @@ impl RooflinePoint {
 pub struct Roof {
     /// Name of the roof, such as `memory copies`.
     pub name: &'static str,
-    /// Number of operations per second (`Level`), or of bytes per second (`Slope`).
+    /// Limit that the roof sets: operations per second if `shape` is `Level`, bytes per second if `shape` is `Slope`.
     pub rate: f64,
     /// Whether the roof limits operations or bytes.
     pub shape: Shape,
@@ -67,8 +67,8 @@ pub enum Shape {
 }
 
 impl Roof {
-    /// Returns the number of operations per second that the roof allows at an arithmetic intensity, in operations per
-    /// byte.
+    /// Returns the number of operations per second that the roof allows at the arithmetic intensity `intensity`, in
+    /// operations per byte.
     pub fn at(&self, intensity: f64) -> f64 {
         match self.shape {
             Shape::Level => self.rate,
@@ -97,8 +97,8 @@ impl RooflineChart {
         }
     }
 
-    /// Returns the roofs with a measured rate. The roof for reciprocal roots counts all operations that a kernel does
-    /// per root.
+    /// Returns the roofs whose rates were measured. The rate of reciprocal roots is converted to operations per second:
+    /// each root is counted as all operations that a kernel performs per root.
     pub fn roofs(&self) -> Vec<Roof> {
         let Roofline {
             multiply_adds_per_second,
@@ -126,8 +126,9 @@ impl RooflineChart {
         .collect()
     }
 
-    /// Returns the largest number of operations per second that the device's arithmetic and caches allow at an
-    /// arithmetic intensity; `None` if the peak rate of the arithmetic is unknown.
+    /// Returns the largest number of operations per second that the device's arithmetic and caches allow at the
+    /// arithmetic intensity `intensity`, in operations per byte. Returns `None` if the peak rate of the arithmetic is
+    /// unknown.
     pub fn ceiling(&self, intensity: f64) -> Option<f64> {
         let roofs = self.roofs();
         roofs.iter().any(|roof| roof.name == "multiply-adds").then(|| {

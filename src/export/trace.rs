@@ -1,5 +1,6 @@
-//! Traces of the kernels that devices ran, in the Trace Event Format, which Perfetto and `chrome://tracing` open
-//! (<https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>).
+//! Writes traces of the kernels that devices ran, in the Trace Event Format
+//! (<https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>). Perfetto and `chrome://tracing`
+//! open such files.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,7 @@
 //! Relative errors of kernels, compared with double precision.
 
-/// Effect of a step on one body: the changes in its velocity and position, or only its acceleration (as `velocity`).
+/// Effect of a step on one body: the changes in its velocity and position. If only the body's acceleration is compared,
+/// `velocity` holds the acceleration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
     /// Change in the body's velocity, or the body's acceleration. For a fluid cell, some of its populations.
@@ -39,11 +40,12 @@ pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error that the `check` command accepts from a kernel that is exact up to rounding.
 pub const TOLERANCE: f64 = 1e-4;
-/// Largest usual error with which `auto` still chooses an approximate variant, in modes without an accuracy parameter.
+/// Maximum usual error of an approximate variant that `auto` may choose, in modes without an accuracy parameter.
 pub const UNNOTICED: f64 = 1e-3;
 /// Maximum number of bodies whose errors are measured. Fewer are measured if time runs short.
 pub const SAMPLE: usize = 256;
-/// Minimum number of bodies whose errors are measured, if the simulation has as many: enough for a 99th percentile.
+/// Minimum number of bodies whose errors are measured, or all bodies if there are fewer. The number is large enough to
+/// determine a 99th percentile.
 pub const LEAST_SAMPLE: usize = 128;
 /// Smallest number of errors for which a 99th percentile is reported. In smaller samples, it is equal to the maximum.
 const LEAST_FOR_P99: usize = 100;
@@ -58,9 +60,11 @@ pub fn choose(count: usize, most: usize) -> Vec<usize> {
 pub struct SampleErrors {
     /// Number of errors in the sample: one per body; two per cell of a fluid (moving and resting populations).
     pub count: usize,
-    /// Relative error √(Σ|computed − right|² / Σ|right|²) over the sample, in velocity or position, whichever is larger.
+    /// Relative error √(Σ|computed − right|² / Σ|right|²) over the sample: that of the velocities or that of the
+    /// positions, whichever is larger.
     pub rms: f64,
-    /// Median of |computed − right| / |right|, where each body has the larger of its errors in velocity and position.
+    /// Median of |computed − right| / |right|. The error of a body is its error in velocity or in position, whichever
+    /// is larger.
     pub median: f64,
     /// 99th percentile of |computed − right| / |right|; `None` if the sample is too small to tell it from the maximum.
     pub p99: Option<f64>,
@@ -106,8 +110,8 @@ impl SampleErrors {
     }
 }
 
-/// Returns the error [`SampleErrors::rms`] (root mean square) of a sample, or `None` if all computed and exact values
-/// are zero.
+/// Returns the root-mean-square error of a sample (see [`SampleErrors::rms`]), or `None` if all computed and exact
+/// values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     SampleErrors::of(bodies).map(|errors| errors.rms)
 }
@@ -121,7 +125,7 @@ pub fn text(relative_error: Option<f64>) -> String {
     }
 }
 
-/// Sums of the squared errors and of the squared exact effects, of one or all bodies.
+/// Squared error and squared exact effect of one body, or the sums of both over all bodies of a sample.
 #[derive(Debug, Clone, Copy, Default)]
 struct Squares {
     error: f64,
@@ -137,7 +141,7 @@ impl Squares {
         }
     }
 
-    /// Adds the sums of one body.
+    /// Adds the squared error and the squared exact effect of one body to the sums.
     fn add(&mut self, own: Self) {
         self.error += own.error;
         self.effect += own.effect;

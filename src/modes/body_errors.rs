@@ -19,7 +19,8 @@ pub struct BodyErrors {
 }
 
 impl BodyErrors {
-    /// Range to which errors are clamped before their logarithm is taken, because an error of 0 has no logarithm.
+    /// Range to which errors are clamped before their logarithm is taken. Clamping is needed because an error of 0 has
+    /// no logarithm.
     const RANGE: [f64; 2] = [1e-9, 1e9];
 
     /// Returns the indices of the next bodies to measure: `most` of the `count` bodies, or all bodies if `count` is
@@ -35,8 +36,8 @@ impl BodyErrors {
         self.order.iter().cycle().skip(first).take(most.min(count)).copied().collect()
     }
 
-    /// Stores the errors of the bodies in `sample`. Returns `true` if some bodies may still have no known error: if a
-    /// body in `sample` had no known error before, or if no bodies have been chosen yet.
+    /// Stores the errors of the bodies in `sample`. Returns whether some bodies may still have no known error. This is
+    /// the case if a body in `sample` had none before, or if no bodies have been chosen yet.
     pub fn note(&mut self, sample: &[Judged]) -> bool {
         let mut is_news = self.order.is_empty();
         for judged in sample {
@@ -48,7 +49,7 @@ impl BodyErrors {
         is_news
     }
 
-    /// Discards all errors, because the forces will be computed in a different way.
+    /// Discards all errors. Must be called when the forces will be computed in a different way.
     pub fn forget(&mut self) {
         self.values.fill(Points::UNMEASURED);
     }

@@ -13,7 +13,8 @@ const TELLING: [usize; 3] = [1, 65, 1000];
 /// Number of steps that the `check` command takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
-/// √5 − 2. The fractional parts of its multiples are all different, and evenly distributed between 0 and 1.
+/// The number √5 − 2, from which test values are derived. The fractional parts of its multiples are all different, and
+/// evenly distributed between 0 and 1.
 const FRACTION: f32 = 0.236_068;
 
 /// Size and mass of a system that brings kernels close to the limits of f32, and the numbers of bodies to test.
@@ -134,7 +135,8 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Measures the effect of a run: RMS change in velocity divided by RMS speed, or the largest speed of a fluid.
+/// Measures the effect of a run. For bodies, this is the RMS change in velocity divided by the RMS speed. For a fluid,
+/// it is the largest speed.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.
@@ -158,7 +160,8 @@ pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f6
     Ok(errors(start, found, right)?.0)
 }
 
-/// Returns the [`error`] of `found`, and statistics of all bodies' or cells' errors (`None` if nothing acts on any).
+/// Returns the [`error`] of `found`, and statistics of the errors of all bodies or cells. The statistics are `None` if
+/// nothing acts on any body or cell.
 ///
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.

@@ -5,8 +5,8 @@
 pub struct Counts {
     /// Number of floating-point operations. A fused multiply-add counts as two; a division and a root count as one.
     pub operations: f64,
-    /// Number of bytes that kernels load from and store to global memory or its caches. Loads that a work-item keeps in
-    /// registers, or a work-group in local memory, count once for all pairs that use them.
+    /// Number of bytes that kernels load from and store to global memory or its caches. A value that a work-item keeps
+    /// in registers, or a work-group keeps in local memory, counts once even if several pairs use it.
     pub bytes: f64,
 }
 

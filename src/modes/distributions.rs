@@ -1,4 +1,4 @@
-//! Distributions of the bodies: density by distance from the densest point, and speeds. All sums are in double precision.
+//! Distributions of the bodies: density by distance from the densest point, and speeds. All sums have double precision.
 
 use std::f64::consts::PI;
 
@@ -18,13 +18,13 @@ pub enum Distribution {
 
 /// Number of shells per factor of ten in the radius, where there are enough bodies.
 const SHELLS_PER_DECADE: f64 = 12.0;
-/// Smallest number of bodies in a shell: the density is then known to about 25 %.
+/// Smallest number of bodies in a shell. With this number, the density is known to about 25 %.
 const LEAST_BODIES: usize = 16;
 /// Smallest number of shells that a density profile needs.
 const LEAST_SHELLS: usize = 4;
-/// Limit of the shells, as a power of ten: distances are clamped to the range from 10^−20 to 10^20.
+/// Largest power of ten for the radius of a shell. Distances are clamped to the range from 10^−20 to 10^20.
 const DECADES: f64 = 20.0;
-/// Maximum number of bodies that determine the densest point.
+/// Maximum number of bodies used to find the densest point.
 const SAMPLE: usize = 65_536;
 /// Factor by which the sphere around the densest point shrinks in each round.
 const SHRINKING: f64 = 0.8;
@@ -141,8 +141,9 @@ fn weighted(bodies: &Bodies) -> impl Iterator<Item = (DVec3, DVec3, f64)> {
     whole.map(move |(x, v)| (vector(x), vector(v), f64::from(x[3])))
 }
 
-/// Returns the densest point of bodies with these positions and masses: the last centre of mass within a sphere that shrinks
-/// around it, as in Power et al. (2003, MNRAS 338, 14). Returns `None` if there are no bodies.
+/// Returns the densest point of `bodies`, given by their positions and masses, or `None` if there are no bodies. A
+/// sphere around the centre of mass of the bodies inside it shrinks until few bodies remain; the last centre of mass is
+/// the result (Power et al. 2003, MNRAS 338, 14).
 fn densest_point(mut bodies: Vec<(DVec3, f64)>) -> Option<DVec3> {
     let middle = |bodies: &[(DVec3, f64)]| {
         let mass: f64 = bodies.iter().map(|(_, mass)| mass).sum();

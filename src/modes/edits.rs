@@ -91,7 +91,8 @@ pub(super) struct AttractKernels(Option<Built>);
 struct Built {
     recoil: Kernel,
     pull: Kernel,
-    /// Sums of the momentum that the bodies receive, and of their masses: one row per work-group, eight bytes per sum.
+    /// One row of sums per work-group: the momentum that the bodies receive, and their masses. Each sum takes eight
+    /// bytes.
     rows: Buffer<[f32; 2]>,
 }
 

@@ -63,8 +63,8 @@ pub struct Busy {
     pub arithmetic: Option<f64>,
     /// Achieved fraction of the device's peak reciprocal-square-root throughput, if known.
     pub roots: Option<f64>,
-    /// Achieved fraction of the peak memory throughput, if known. The peak is that of cached reads for kernels that loop over
-    /// pairs of bodies, and that of memory copies for kernels that update grid cells.
+    /// Achieved fraction of the peak memory throughput, if known. The peak is that of cached reads for kernels that
+    /// loop over pairs of bodies, and that of memory copies for kernels that update grid cells.
     pub memory: Option<f64>,
 }
 

@@ -248,8 +248,8 @@ pub trait Mode: Params + Any + Send + Sync {
     /// kernel does not build. Also fails if a device cannot hold the state.
     fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>>;
 
-    /// Returns the source of the program that computes steps on `device` with `recipe`, without the macros that depend on
-    /// the bodies or on the compiler.
+    /// Returns the source of the program that computes steps on `device` with `recipe`. The source lacks the macros
+    /// that depend on the bodies or on the compiler.
     fn source(&self, recipe: &Recipe, _device: &DeviceInfo) -> Result<ProgramSource> {
         let files = self.info().sources(recipe.variant);
         Ok(ProgramSource { files, defines: recipe.defines(), ..ProgramSource::default() })
@@ -294,7 +294,8 @@ pub trait Mode: Params + Any + Send + Sync {
         ""
     }
 
-    /// Describes the values that colours show; `None` if the values are labels, or errors (see [`Mode::shows_errors`]).
+    /// Returns a description of the values that colours show, or `None` if colours show labels or errors (see
+    /// [`Mode::shows_errors`]).
     fn colour_scale(&self) -> Option<ColourScale> {
         None
     }
@@ -312,7 +313,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Switches to a colouring that uses the palette, if the current colouring ignores the palette.
     fn use_palette(&mut self) {}
 
-    /// Returns whether `auto` may choose `variant`: whether the usual error of the variant is small enough.
+    /// Returns whether `auto` may choose `variant`. The usual error of the variant must be small enough.
     fn allows(&self, variant: &Variant) -> bool {
         variant.normal_error.is_none_or(|error| error <= UNNOTICED)
     }

@@ -9,7 +9,8 @@ use crate::base::{
 use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, KernelSource, Lane, Pass, Pending, Program};
 
 const LIGHT: KernelSource = source!("light.cl");
-/// Number of times that the image of the light is halved: the light of few bodies is spread over at most 32 × 32 pixels.
+/// Number of times that the light image is halved in width and height. With 5 halvings, the light of few bodies is
+/// spread over at most 32 × 32 pixels.
 const HALVINGS: usize = 5;
 /// Maximum number of images that the work-items of a CPU draw at the same time.
 const MOST_IMAGES: usize = 8;
@@ -136,7 +137,7 @@ struct Level {
     /// Sums of light: four numbers per pixel. The first level holds several images in sequence, one for each work-item
     /// that draws. Each of these images ends with four more numbers, the first of which counts quarantined bodies.
     sums: Buffer<[u32; 4]>,
-    /// Light that the level displays, in the unit of `sums`. In the first level, a single unused element.
+    /// Light that the level displays, in the unit of `sums`. The first level has only one unused element.
     shown: Buffer<[f32; 4]>,
 }
 

@@ -30,7 +30,8 @@ pub(super) struct Reduction {
 
 /// Sums and maxima over all bodies or cells, as computed by the `measure` kernel.
 pub(super) struct Sums {
-    /// Conserved quantities without the potential energy, which is in `potential` because its unit depends on the mode.
+    /// Conserved quantities without the potential energy. The field `potential` holds the potential energy because its
+    /// unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
     /// Additional sums, whose meaning depends on the mode.

@@ -180,7 +180,7 @@ pub struct Knob {
     /// Whether the value selects a method of computation, which changes the error of the result. The last option is
     /// then the default, and `auto` and tuning always use it.
     pub is_method: bool,
-    /// Whether the guessed value is always the fastest, so that tuning need not try other values.
+    /// Whether the guessed value is always the fastest. Tuning then does not try other values.
     pub never_hurts: bool,
     /// Returns a good value of the compile-time parameter for a device and a number of bodies.
     pub guess: fn(&DeviceInfo, usize) -> u32,

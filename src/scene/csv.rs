@@ -164,8 +164,8 @@ impl Columns {
     }
 }
 
-/// Returns the fields of a line without the spaces around them. A quoted field may contain the separator, and `""` for
-/// `"`.
+/// Returns the fields of a line without the spaces around them. A quoted field may contain the separator; two quotes
+/// `""` inside a quoted field stand for one quote.
 fn fields(text: &str, separator: char) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

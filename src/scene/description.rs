@@ -28,12 +28,13 @@ pub struct Scene {
     pub camera: Partial<SceneCamera>,
     /// Fixed number of bodies or cells; `None` if the user may choose the number.
     pub bodies: Option<usize>,
-    /// Largest number of bodies that `auto` selects, for scenes that look best with few; `None` if it depends on the
-    /// device alone.
+    /// Largest number of bodies that `auto` selects. Scenes that look best with few bodies set this limit; with `None`,
+    /// the number depends only on the device.
     pub auto_bodies: Option<usize>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,
-    /// Maximum number of steps per frame, higher in scenes with a small time step; `None` means the mode's default.
+    /// Maximum number of steps per frame. Scenes with a small time step set a high maximum; `None` means the mode's
+    /// default.
     pub pace: Option<u32>,
     /// Source of the scene's bodies or fluid.
     pub origin: Origin,
@@ -123,7 +124,7 @@ impl Scene {
         matches!(self.origin, Origin::Made(..))
     }
 
-    /// Returns the density law with which the density of the scene's bodies is compared.
+    /// Returns what is known about the density of the scene's bodies, for comparison with the simulated density.
     pub fn density(&self) -> DensityModel {
         match &self.origin {
             Origin::Made(generator, _) => generator.density.unwrap_or_default(),

@@ -341,7 +341,8 @@ pub(crate) fn text(
     written(&contents)
 }
 
-/// Returns the text of a scene file for `scene` without its bodies or walls, which [`complete`] takes as an argument.
+/// Returns the text of a scene file for `scene`, without its bodies or walls. To read such a text, pass them to
+/// [`complete`] as `origin`.
 pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })

@@ -5,8 +5,8 @@ use crate::base::Bodies;
 
 /// Number of heaviest bodies whose distances to all other bodies are examined.
 const HEAVIEST: usize = 32;
-/// Largest number of bodies that are examined if no body has most of the mass. In larger systems, close pairs are
-/// chance encounters, which the usual softening length smooths on purpose.
+/// Largest number of bodies for which a softening length is chosen if no body has most of the mass. In larger systems,
+/// close pairs are chance encounters, which the usual softening length smooths on purpose.
 const FEW: usize = 64;
 /// Ratio of the smallest distance between two bodies to the softening length. At this distance, softening weakens
 /// gravity by 0.06 %.

@@ -90,18 +90,19 @@ impl AccuracyCheck {
         }
     }
 
-    /// Records that new steps have been computed, which the next check can compare with the reference.
+    /// Records that new steps have been computed. The next check can compare these steps with the reference.
     pub(super) fn stepped(&mut self) {
         self.may_find_more = true;
     }
 
-    /// Postpones the next check, because there is no step to check.
+    /// Postpones the next check. Called when there is no step to check.
     pub(super) fn postpone(&mut self) {
         self.next = Instant::now() + EVERY;
         self.may_find_more = false;
     }
 
-    /// Starts checking `sample`, which requires computing `pairs` pairs. Taking the sample delayed the steps by `cost`.
+    /// Starts checking `sample`. `pairs` is the number of pairs to compute for the check, and `cost` is the time by
+    /// which taking the sample delayed the steps.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());

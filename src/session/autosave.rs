@@ -190,17 +190,20 @@ pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }
 
-/// Returns the path of the file that is written instead of the autosave `path` after a failure, in the same folder.
+/// Returns the path of the crash save, in the same folder as the autosave file `path`. After a failure, the crash save
+/// is written instead of the autosave file.
 pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
-/// Returns the files that runs with the autosave `path` write, newest first: crash save, autosave, renamed autosave.
+/// Returns the paths of all files that runs with the autosave file `path` write, newest first: the crash save, the
+/// autosave file, and the renamed save of an earlier run.
 fn saves(path: &Path) -> [PathBuf; 3] {
     [crashed(path), path.to_owned(), previous(path)]
 }
 
-/// Returns the newest save of an earlier run, if any: its crash save, its autosave `path`, or a renamed autosave.
+/// Returns the path of the newest file that an earlier run left behind, or `None` if there is no such file. The file is
+/// a crash save, the autosave file `path`, or a renamed save.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     saves(path).into_iter().find(|file| file.is_file())
 }

@@ -55,8 +55,8 @@ pub enum Command {
     /// Add tree cells to each frame: those at this depth or, if a body is selected, those visited to compute its
     /// acceleration. `None` adds no cells.
     ShowCells(Option<u32>),
-    /// Add an image of the light of all bodies to each frame, and leave some bodies out of its list of points; `None`
-    /// adds no image.
+    /// Add an image of the light of all bodies to each frame, and leave some bodies out of the frame's list of points.
+    /// `None` adds no image.
     ShowLight(Option<Box<LightRequest>>),
     /// Send the state after the current frame, from which a second simulation continues.
     Fork(Sender<Result<Fork>>),
@@ -88,7 +88,7 @@ pub struct Pairing {
     /// Handle with which the simulation waits for its turns on the device.
     pub turns: Turns,
     /// Number of steps between displayed frames. The frames show the steps that are multiples of this number, so that
-    /// both simulations show the same steps. `None` if each runs freely.
+    /// both simulations show the same steps. `None` if the simulations choose their steps independently.
     pub every: Option<u32>,
 }
 
@@ -106,18 +106,19 @@ pub struct Continuation {
     pub view: String,
 }
 
-/// The plots and tables that the window shows, for which the simulation makes optional measurements.
+/// Describes which plots and tables the window shows. The simulation makes the optional measurements that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WatchList {
-    /// Whether energy and momentum are plotted, so that they are measured more often.
+    /// Whether energy and momentum are plotted. If so, they are measured more often.
     pub energy: bool,
     /// Whether the distributions of the bodies are plotted.
     pub distributions: bool,
     /// Whether the time that each kernel takes in a step is shown.
     pub kernels: bool,
-    /// Whether the roofline chart is shown, which needs all peak rates of the device.
+    /// Whether the roofline chart is shown. If so, all peak rates of the device are measured.
     pub peaks: bool,
-    /// Whether the window records frames, which then contain restore points to continue from.
+    /// Whether to add restore points to frames, so that the simulation can continue from them later. Set while the
+    /// window records frames.
     pub restore_points: bool,
 }
 
@@ -172,7 +173,8 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces all bodies. `reseeds` returns whether a new configuration does so.
+    /// Returns whether the command replaces all bodies. `reseeds` returns whether applying a configuration replaces
+    /// them.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) | Self::ContinueFrom(_) => true,
@@ -185,9 +187,9 @@ impl Command {
 /// A request from the window for the points of a saved picture or of a frame of a film.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaptureRequest {
-    /// The frame of a film; `None` requests a picture with a snapshot.
+    /// Frame of a film for which the points are requested; `None` requests the points of a picture with a snapshot.
     pub film: Option<FilmFrame>,
-    /// Image of the bodies' light that the points contain; `None` if every body is drawn as a sprite.
+    /// Image of the bodies' light to add to the points; `None` if every body is drawn as a sprite.
     pub light: Option<Box<LightRequest>>,
 }
 

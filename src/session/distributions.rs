@@ -54,7 +54,8 @@ impl DistributionProbe {
         (self.is_on && self.running.is_none() && self.moment != Some(moment)).then_some(self.next)
     }
 
-    /// Starts a thread that calls `compute`. Copying the bodies at `moment` delayed the steps by `cost`.
+    /// Starts a thread that calls `compute`. `moment` is the simulation moment at which the bodies were copied, and
+    /// `cost` is the time by which copying them delayed the steps.
     pub(super) fn begin(
         &mut self,
         moment: Moment,

@@ -120,7 +120,7 @@ pub struct Capture {
 pub enum Purpose {
     /// A picture that contains this snapshot.
     Picture(Box<Snapshot>),
-    /// A frame of the film with this number.
+    /// A frame of a film. The number identifies the film.
     Film(u64),
 }
 

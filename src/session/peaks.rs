@@ -1,5 +1,5 @@
-//! Measures peak rates of the device in short parts between frames: the rate that limits the speed of the current mode,
-//! and all rates while the roofline chart is shown.
+//! Measures peak rates of the device in short parts between frames. Measures only the rate that limits the speed of the
+//! current mode, or all rates while the roofline chart is shown.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -78,8 +78,7 @@ impl Peaks {
         std::iter::once(info.limit.micro()).chain(all.iter().copied()).find(|micro| !is_known(*micro))
     }
 
-    /// Discards unfinished measurements, except for the one that is next for the mode `info`, because they use a lot of
-    /// memory.
+    /// Discards unfinished measurements to free their memory. Keeps the measurement that the mode `info` needs next.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         let next = info.and_then(|info| self.next(info));
         self.rates.retain(|(micro, state)| Some(*micro) == next || matches!(state, State::Known(_)));

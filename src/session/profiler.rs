@@ -9,15 +9,16 @@ use crate::engine::{Engine, Profile};
 
 /// Time between two recordings. OpenCL events slow launches down, so only some of the bursts are recorded.
 const EVERY: Duration = Duration::from_millis(250);
-/// Maximum number of kernel launches in a recording, so that reading their times takes at most a few milliseconds.
+/// Maximum number of kernel launches in a recording. The limit ensures that reading the launch times takes at most a
+/// few milliseconds.
 const MOST_LAUNCHES: usize = 4096;
 
 /// Records the kernels of some bursts of steps while switched on, and holds the latest profiles.
 pub(super) struct Profiler {
     is_on: bool,
     next: Instant,
-    /// Number of steps in the recording that has begun but has not been read yet, and whether all steps have been
-    /// queued; `None` without a recording.
+    /// Recording that has begun but has not been read yet, if any: its number of steps, and whether all of these steps
+    /// have been queued.
     recording: Option<(u32, bool)>,
     /// Latest profile of each device; empty if there is none.
     pub profiles: Arc<[Profile]>,
@@ -44,7 +45,7 @@ impl Profiler {
         }
     }
 
-    /// Ends the recording, because all steps of the burst have been queued.
+    /// Ends the recording. Called when all steps of the burst have been queued.
     pub(super) fn end_burst(&mut self, engine: &Engine) {
         if let Some((_, is_queued)) = &mut self.recording {
             engine.end_recording();

@@ -89,8 +89,8 @@ impl Alerts {
         }
     }
 
-    /// Reports that a simulation of `mode` blew up and stopped. Offers to restart, with a more stable parameter or as before,
-    /// and, if `can_undo`, to undo a brush stroke.
+    /// Reports that a simulation of `mode` blew up and stopped. Offers to restart. Also offers to undo
+    /// a brush stroke if `can_undo` is true, or else to restart with a more stable parameter, if there is one.
     pub fn blew_up(&mut self, text: impl Into<String>, mode: &dyn Mode, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
         let stabilizer = Fix::of(mode, mode.info().stabilizer).map(Fix::restarting);

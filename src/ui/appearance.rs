@@ -1,4 +1,4 @@
-//! "Picture" section of the panel: what colours show, and the settings of a [`Look`].
+//! "Picture" section of the panel: the quantity that the colours represent, and the settings of a [`Look`].
 
 use super::action::{Action, Collector};
 use super::fields::Fields;
@@ -78,7 +78,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     });
 }
 
-/// Returns a note that names the tree depth shown instead, if the depth set in `look` has too many cells to draw.
+/// If the tree depth set in `look` has too many cells to draw, returns a note that names the depth shown instead.
 fn limit(look: &Look, counts: &CellCounts) -> Option<String> {
     let is_cut = counts.walk.is_none() && (counts.depth as f32) < look.cells_depth;
     is_cut.then(|| {

@@ -233,7 +233,7 @@ pub(super) fn log_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     log_label(mark, range, format::si_short)
 }
 
-/// Like [`log_text`], but writes the number with `text`.
+/// Like [`log_text`], but formats the number with the function `text`.
 pub(super) fn log_label(mark: GridMark, range: &RangeInclusive<f64>, text: fn(f64) -> String) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);

@@ -18,7 +18,7 @@ pub enum Half {
 }
 
 impl Half {
-    /// Returns the other half.
+    /// Returns the other half of the picture.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -37,7 +37,7 @@ impl Half {
     }
 }
 
-/// The comparison of the simulation that the panel edits with another one.
+/// A comparison of two simulations, as the user interface shows it. The panel edits one of the two.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'a> {
     /// Half of the picture that shows the simulation that the panel edits.

@@ -22,7 +22,7 @@ const CURVE: f32 = 54.0;
 const CARD: f32 = 392.0;
 /// Distance of the comparison card from the lower edge of the picture, in points. Leaves room for messages.
 const BELOW: f32 = 50.0;
-/// Smallest divergence that the plot distinguishes from zero: below the rounding errors of single precision.
+/// Smallest divergence that the plot distinguishes from zero. It is below the rounding errors of single precision.
 const LEAST: f64 = 1e-9;
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";

@@ -20,10 +20,11 @@ pub(super) struct Message {
     pub fixes: Vec<Fix>,
 }
 
-/// Maximum number of waiting error messages, because each may contain a long log.
+/// Maximum number of waiting error messages. It is limited because each message may contain a long log.
 const CAPACITY: usize = 20;
 
-/// How long a new dialog ignores clicks, in seconds, because the user may be about to click something else.
+/// Time, in seconds, for which a new dialog ignores clicks. Such clicks are probably meant for something below the
+/// dialog.
 const CLICK_DELAY: f64 = 0.5;
 
 /// Queue of error messages that the user has not closed yet.
@@ -67,7 +68,7 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// Returns whether a message is open.
+    /// Returns whether an error dialog is open.
     pub(super) fn is_open(&self) -> bool {
         !self.waiting.is_empty()
     }

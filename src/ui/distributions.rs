@@ -1,4 +1,4 @@
-//! "Distributions" page of the Plots window: density by distance with a density law, and speeds with Maxwell's law.
+//! "Distributions" page of the Plots window: the density profile with a density law, and the speeds with Maxwell's law.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -165,7 +165,7 @@ fn log_number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     }
 }
 
-/// Returns the name of the law and of its scale radius, to be shown before the value of the radius.
+/// Returns the text to show before the value of the scale radius: the names of the law and of the radius.
 fn symbol(law: DensityLaw) -> &'static str {
     match law {
         DensityLaw::Plummer => "Plummer: a =",

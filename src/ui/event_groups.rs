@@ -5,7 +5,8 @@
 
 use egui::{Event, Key};
 
-/// Maximum number of event groups in a frame, so that no frame takes too long. Further events join the last group.
+/// Maximum number of event groups in a frame. It limits the time that a frame takes. Further events join the last
+/// group.
 const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame, in order, into groups for separate egui passes. Returns at least one group.
@@ -23,12 +24,12 @@ pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     groups
 }
 
-/// Returns whether `event` must be the first of its group: it is a shortcut, which may open a text field.
+/// Returns whether `event` must be the first of its group. Shortcuts must, because a shortcut may open a text field.
 fn starts_group(event: &Event) -> bool {
     matches!(event, Event::Key { pressed: true, repeat: false, modifiers, .. } if modifiers.command)
 }
 
-/// Returns whether `event` must be the last of its group: it may move the keyboard focus or end a drag.
+/// Returns whether `event` must be the last of its group because it may move the keyboard focus or end a drag.
 fn ends_group(event: &Event) -> bool {
     match event {
         Event::PointerButton { .. } => true,

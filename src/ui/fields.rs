@@ -18,11 +18,11 @@ pub(super) struct Fields<'a> {
     pub ui: &'a mut egui::Ui,
     pub out: &'a mut Collector,
     pub defaults: &'a ParamValues,
-    /// Keys of the disabled parameters, and the reason, which their tooltips show.
+    /// Keys of the disabled parameters, and the reason why they are disabled, for their tooltips.
     pub disabled: (&'a [&'a str], &'a str),
     /// Key of a numeric parameter, and a note to show below its row.
     pub note: Option<(&'a str, &'a str)>,
-    /// Returns whether to show a parameter.
+    /// Function that returns whether to show a parameter.
     pub shows: fn(&Info) -> bool,
 }
 

@@ -11,7 +11,8 @@ use crate::engine::Config;
 use crate::modes::{MODES, ModeInfo};
 use crate::scene::Scene;
 
-/// Size of a thumbnail in points: half its size in pixels, for screens with two pixels per point.
+/// Size of a thumbnail in points. Its width and height in pixels are twice as large, for screens with two pixels per
+/// point.
 const THUMBNAIL: egui::Vec2 = vec2(160.0, 100.0);
 /// Margin around a thumbnail and its title, in points.
 const EDGE: f32 = 5.0;

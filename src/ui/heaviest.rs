@@ -1,4 +1,4 @@
-//! List of the heaviest bodies, in the "Scene" section of the panel. Clicking a body follows it with the camera.
+//! List of the heaviest bodies, in the "Scene" section of the panel. Clicking a body makes the camera follow it.
 
 use egui::{Button, RichText, vec2};
 
@@ -8,7 +8,7 @@ use super::theme;
 use super::widgets::folded;
 use crate::base::{format, units};
 
-/// Shows a list of the heaviest bodies, collapsed at first. Shows nothing if no body is heavier than most.
+/// Shows the list of the heaviest bodies, collapsed at first. Shows nothing if the list is empty.
 pub(super) fn show(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     if model.heaviest.is_empty() {
         return;
@@ -22,7 +22,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     });
 }
 
-/// Shows a body's name, or its number, and its mass as a button that follows the body.
+/// Shows a button with a body's name (or its number) and its mass. Clicking it makes the camera follow the body.
 fn row(ui: &mut egui::Ui, model: &Model, (body, mass): (usize, f32), out: &mut Collector) {
     let (colours, stats) = (theme::of(ui), model.stats);
     let number = format!("Body {}", format::count(body as u64));

@@ -9,7 +9,8 @@ use egui::{Align, Id, Response, Stroke, StrokeKind, TextEdit};
 
 use super::theme;
 
-/// How long the panel keeps scrolling to a control, in seconds, because the section around it may still be expanding.
+/// Time, in seconds, for which the panel keeps scrolling to a control. The section around it may expand during this
+/// time.
 const DURATION: f64 = 0.5;
 
 /// State of a jump to a control in the panel, stored in egui's memory.

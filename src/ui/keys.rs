@@ -1,4 +1,4 @@
-//! Table of shortcuts and gestures, for the keyboard, the help window and tooltips.
+//! Table of shortcuts and gestures. Keyboard input, the help window and tooltips use this table.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -188,8 +188,9 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
 
 #[derive(Debug, Default)]
 pub(super) struct Keyboard {
-    /// Keys that are held down: physical keys (`true`), or logical keys (`false`) if the physical key is unknown. egui compares
-    /// logical keys: if Shift is released before `?`, egui sees `/` released, and mistakes the next press of `?` for a repeat.
+    /// Keys that are held down. The flag is true for a physical key. It is false for a logical key, used if the
+    /// physical key is unknown. Logical keys, which egui compares, can mislead: if Shift is released before `?`, egui
+    /// sees `/` released, and mistakes the next press of `?` for a repeat.
     down: BTreeSet<(Key, bool)>,
     /// Whether a text field had the keyboard focus at the end of the last frame.
     had_focus: bool,

@@ -26,7 +26,7 @@ const SMALLEST: f32 = 0.8;
 const MARGIN: f32 = 12.0;
 /// Opacity of an orbit.
 const ORBIT: f32 = 0.32;
-/// Places of a name relative to its body, as the direction from the body to the middle of the name. The first is preferred.
+/// Possible directions from a body to the middle of its name. The first direction is preferred.
 const SIDES: [Vec2; 4] = [Vec2::RIGHT, Vec2::LEFT, Vec2::UP, Vec2::DOWN];
 
 /// Names, orbits and date that are drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y

@@ -36,7 +36,8 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, run, ..next };
     }
 
-    /// Restores the saved settings after the simulation has rejected a mode switch to `wanted` and kept `in_force`.
+    /// Restores the saved settings after the simulation has rejected the switch to the mode of `wanted` and has kept
+    /// the config `in_force`.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

@@ -55,7 +55,7 @@ pub struct Model<'a> {
     pub grid_spacing: f32,
     /// Whether at least one body is in view.
     pub sees_bodies: bool,
-    /// Index and mass of each body that is heavier than most, the heaviest first.
+    /// Index and mass of each body in the list of the heaviest bodies, the heaviest first.
     pub heaviest: &'a [(usize, f32)],
     /// The comparison with another simulation; `None` if there is only one.
     pub compared: Option<Compared<'a>>,

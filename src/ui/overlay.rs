@@ -21,18 +21,18 @@ use crate::modes::accuracy::{self, SampleErrors};
 use crate::modes::{ColourScale, Recipe, Sharing};
 use crate::session::{ErrorColours, Rung, Stats};
 
-/// Width of the overlay's contents, in points: fits the longest row, so that changing numbers do not shift the layout.
+/// Width of the overlay's contents, in points. The longest row fits, so that changing numbers do not shift the layout.
 const WIDTH: f32 = 268.0;
 /// Margin inside and outside the overlay's frame, in points.
 const MARGIN: f32 = 10.0;
 /// Width of the overlay including its margins, in points.
 const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
-/// Picture width, in points, below which a picture beside the panel has no overlay.
+/// Minimum width, in points, of a picture beside the panel for which the overlay is shown.
 pub(super) const NARROWEST: f32 = 200.0;
 /// Picture height, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
-/// Heights of the collapsed overlay over a large and a small picture, in points, without rows that are shown only at
-/// times. Pictures of a flow leave an area of this height free.
+/// Heights of the collapsed overlay over a large and a small picture, in points. Rows that are not always shown do not
+/// count. The picture of a flow leaves this height free for the overlay.
 const REST_HEIGHTS: [f32; 2] = [110.0, 40.0];
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
@@ -40,7 +40,7 @@ const VARIANTS_HELP: &str = "Last measurement of each variant with this number o
 const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
 /// Size of the colour bar in the legend, in points.
 const LEGEND: Vec2 = vec2(52.0, 10.0);
-/// Size of a number at an end of the colour bar, in points: fits the longest number, so that the bar does not move.
+/// Size of a number at an end of the colour bar, in points. The longest number fits, so that the bar does not move.
 const END: Vec2 = vec2(54.0, 14.0);
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
@@ -199,7 +199,8 @@ fn details(ui: &mut egui::Ui, model: &Model) {
     }
 }
 
-/// Shows a table of the kernel variants measured so far, unless there is only one, which the rows above describe.
+/// Shows a table of the kernel variants measured so far, if there are at least two. Other rows describe a single
+/// variant.
 fn show_variants(ui: &mut egui::Ui, model: &Model) {
     let variants = variants(model);
     if variants.len() > 1 {

@@ -24,7 +24,7 @@ use crate::session::Stats;
 const LOW: f32 = 400.0;
 /// Width left free for the scroll bar at the right of the sections, in points.
 const SCROLL_BAR: f32 = 8.0;
-/// Exclusive upper bound on the seeds that the "New seed" button draws, so that the numbers stay short.
+/// Exclusive upper bound on the seeds that the "New seed" button chooses. It keeps the numbers short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip for the seed if the scene uses no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";

@@ -97,12 +97,12 @@ impl Lines {
 }
 
 impl Plots {
-    /// Returns whether the window shows the distributions of the bodies, so that they must be computed.
+    /// Returns whether the window shows the distributions of the bodies. If so, the simulation must compute them.
     pub fn shows_distributions(&self) -> bool {
         self.is_open && self.page == Page::Distributions
     }
 
-    /// Returns the part of a saved file's name that stands for the shown page.
+    /// Returns the part of a saved file's name that identifies the shown page.
     pub fn file_name(&self) -> &'static str {
         match self.page {
             Page::Time => "plots",

@@ -1,4 +1,4 @@
-//! Line at the lower right of the picture: the date, the spacing of the grid, and a scale bar with its length.
+//! Information at the lower right of the picture: the date, the spacing of the grid, and a scale bar with its length.
 
 use egui::{Align2, RichText, Sense, Stroke, vec2};
 
@@ -63,7 +63,8 @@ fn short(length: f64, unit: Option<&Unit>) -> String {
     unit.map_or(number.clone(), |unit| format!("{number} {}", unit.name))
 }
 
-/// Returns the largest length of at most `most` scene units that is 1, 2 or 5 times a power of ten in the unit of length.
+/// Returns the largest round length, in scene units, that is at most `most`. A length is round if it is 1, 2 or 5 times
+/// a power of ten in `unit`, or in scene units if `unit` is `None`.
 fn round_length(most: f64, unit: Option<&Unit>) -> Option<f64> {
     let size = unit.map_or(1.0, |unit| unit.size);
     let most = most * size;

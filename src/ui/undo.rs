@@ -135,7 +135,8 @@ impl Change {
 
 impl UndoHistory {
     /// Counts the presses and records the manual edits since the last frame. Ignores changes of settings that the user
-    /// did not make, such as those after a device failure. `present` is `None` while the screen shows a past moment.
+    /// did not make, such as those after a device failure. `present` contains the statistics of the live simulation, or
+    /// is `None` while the screen shows a past moment.
     pub(super) fn begin_frame(
         &mut self,
         ctx: &egui::Context,
@@ -208,8 +209,8 @@ impl UndoHistory {
         }
     }
 
-    /// Undoes the last step, or redoes the last undone step if `redoes` is true. Skips changes that have no effect, because the
-    /// simulation had rejected them. Returns `None` if there is no step.
+    /// Undoes the last step, or redoes the last undone step if `redoes` is true. Skips changes that would have no
+    /// effect because the simulation rejected them. Returns `None` if there is no step.
     pub(super) fn go(
         &mut self,
         redoes: bool,
@@ -233,7 +234,8 @@ impl UndoHistory {
         Some(outcome)
     }
 
-    /// Removes the last edit, because the simulation undoes this edit even if settings have changed since.
+    /// Removes the last edit from the history, even if settings have changed since. Called when the simulation undoes
+    /// this edit.
     pub(super) fn remove_last_edit(&mut self) {
         if let Some(at) = self.past.iter().rposition(|step| matches!(step, Step::Edit(_))) {
             self.past.remove(at);

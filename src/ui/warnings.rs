@@ -1,4 +1,5 @@
-//! Warnings about the running simulation. Each has a button that removes its cause, where a parameter can do so.
+//! Warnings about the running simulation. If a parameter can remove the cause of a warning, a button changes the
+//! parameter.
 
 use std::sync::Arc;
 
@@ -47,7 +48,8 @@ impl Fix {
         }
     }
 
-    /// Returns a button that sets the number `key`, or `None` if `value` is out of range.
+    /// Returns a button that sets the numeric parameter `key` to `value`, or `None` if `value` is out of range. The
+    /// text of the button begins with `verb`.
     fn number(mode: &dyn Mode, verb: &str, key: &'static str, value: f32) -> Option<Self> {
         params::set(mode.boxed().as_mut(), key, &value.to_string()).ok()?;
         let label = format!("{verb} {}", label(mode, key)?);
@@ -61,7 +63,7 @@ impl Fix {
         Self { label: label.to_owned(), change, actions: vec![action] }
     }
 
-    /// Returns a button that also restarts the scene.
+    /// Returns this button, changed so that a click also restarts the scene.
     pub(super) fn restarting(mut self) -> Self {
         self.label += " and restart";
         self.change += ", and restart the scene";
@@ -69,7 +71,7 @@ impl Fix {
         self
     }
 
-    /// Shows the button.
+    /// Shows the button for a warning or an error. A click requests the actions that remove the cause.
     pub(super) fn show(&self, ui: &mut egui::Ui, out: &mut Collector) {
         let button = ui.button(&self.label).on_hover_text(format::capitalised(&self.change));
         out.record(format_args!("fix {}", self.label), &button);
@@ -99,7 +101,7 @@ impl Warning {
         Self { text, help: "", fix }
     }
 
-    /// Shows the text in the colour of warnings, and the button below it.
+    /// Shows the text of the warning and, below it, the button that removes its cause, if any.
     pub(super) fn show(&self, ui: &mut egui::Ui, out: &mut Collector) {
         let text = RichText::new(&self.text).small().color(theme::of(ui).warning);
         let text = ui.label(text);
@@ -118,8 +120,8 @@ pub(super) struct CloseOrbits {
 }
 
 impl CloseOrbits {
-    /// Returns the longest softening length that preserves the close orbits of `scene`, or `None` if a generator makes
-    /// the scene or there are no close orbits.
+    /// Returns the longest softening length that preserves the close orbits of `scene`. Returns `None` if there are no
+    /// close orbits, or if a generator creates the bodies.
     fn longest(&mut self, scene: &Arc<Scene>) -> Option<f32> {
         if !self.scene.as_ref().is_some_and(|known| Arc::ptr_eq(known, scene)) {
             self.longest = softening::for_scene(scene, f32::INFINITY);
@@ -139,7 +141,8 @@ pub(super) struct PastDrift {
 }
 
 impl PastDrift {
-    /// Returns whether `drift`, the current energy drift, was measured before the last change of the parameter.
+    /// Returns whether `drift`, the current energy drift, was measured before the last change of the parameter that
+    /// limits it.
     fn is_outdated(&mut self, model: &Model, drift: f64) -> bool {
         let mode = model.config.mode.as_ref();
         let Remedy::Multiply(key, _) = mode.info().stabilizer else { return false };

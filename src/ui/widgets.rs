@@ -224,8 +224,8 @@ pub(super) fn auto_row<T: Copy + PartialEq>(
     choice.is_some()
 }
 
-/// Shows a drop-down list of options (name, tooltip), with `shown` as the text of the choice. Returns the index of the
-/// option that the user clicked.
+/// Shows a drop-down list of `options` (name, tooltip). The closed list shows the text `shown`. Returns the index of
+/// the option that the user clicked, if any.
 pub(super) fn list<'a>(
     ui: &mut egui::Ui,
     out: &mut Collector,

@@ -29,8 +29,8 @@ pub struct Camera {
     pub home: f32,
 }
 
-/// Allowed distances from the target to the eye, in scene units, chosen so that their squares are finite and nonzero in
-/// `f32`.
+/// Allowed distances from the target to the eye, in scene units. The squares of these distances are finite and nonzero
+/// in `f32`.
 const DISTANCES: std::ops::RangeInclusive<f32> = 1e-15..=1e18;
 /// Angle in radians by which a drag across one viewport height rotates the camera.
 const RADIANS_PER_HEIGHT: f32 = PI;
@@ -157,7 +157,8 @@ impl Camera {
         }
     }
 
-    /// Pans by `(dx, dy)` viewport heights, so that the point under the cursor at the target's distance follows a drag.
+    /// Pans by `(dx, dy)` viewport heights. During a drag, the point that is under the cursor, at the target's
+    /// distance, stays under the cursor.
     pub fn pan(&mut self, dx: f32, dy: f32) {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }

@@ -64,7 +64,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Draws the boxes into `area`, behind the bodies, whose light is in the texture `light`.
+    /// Draws the boxes of the tree cells into `area`, behind the bodies. `light` is the texture that holds the light of
+    /// the bodies.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -31,9 +31,9 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Fractions of the way to the new colour range that an end of the range moves per upload. An end that moves outwards
-/// moves by the first fraction, so that new values soon fit. An end that moves inwards moves by the second, so that
-/// colours stay steady while bodies come and go.
+/// How fast the ends of the colour range move, as fractions of the way to the new range per upload. The first fraction
+/// is for an end that moves outwards. It is large, so that new values soon fit. The second is for an end that moves
+/// inwards. It is small, so that colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
 /// Minimum number of bodies for which several threads share the copying. One thread does not saturate the memory
@@ -80,8 +80,9 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies with every `stride`-th body of `points`. If `alike` is true and the number of bodies is
-    /// unchanged, the colour range moves smoothly to `value_range`; otherwise it jumps.
+    /// Replaces the bodies with every `stride`-th body of `points`. `alike` says whether the values are comparable with
+    /// the previous ones. If they are and the number of bodies is unchanged, the colour range moves smoothly to
+    /// `value_range`; otherwise it jumps.
     pub(super) fn upload(
         &mut self,
         points: &Points,

@@ -57,8 +57,9 @@ impl Field {
         self.texture.is_some() && self.tones != Tones::None
     }
 
-    /// Replaces the image of the flow. If `alike` is true and the image's size and quantity are unchanged, the colour
-    /// range moves smoothly to the new range; otherwise it jumps.
+    /// Replaces the image of the flow. `alike` says whether the values are comparable with the previous ones. If they
+    /// are and the image's size and quantity are unchanged, the colour range moves smoothly to the new range; otherwise
+    /// it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {

@@ -17,8 +17,9 @@ const SAMPLE: usize = 16_384;
 /// Maximum number of bodies from which [`middle`] computes the centre. If there are more, a sample is used.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Smallest allowed size of a flow's picture that avoids the covered corner, as a fraction of the size of a picture
-/// that ignores the corner. If the picture would be smaller, it ignores the corner.
+/// Smallest allowed size of a flow's picture that avoids the covered corner, as a fraction of the size that the picture
+/// has if it may extend into the corner. If avoiding the corner makes the picture smaller than this, the picture
+/// extends into the corner.
 const LEAST: f32 = 0.6;
 
 /// The area that shows the bodies: its aspect ratio, and how much of it other parts of the window cover.

@@ -21,7 +21,8 @@ impl Grid {
         Ok(Self { program: source!("grid", "fill").compile(context)? })
     }
 
-    /// Draws the grid and the axes into `area`, behind the bodies, whose light is in the texture `light`.
+    /// Draws the grid and the axes into `area`, behind the bodies. `light` is the texture that holds the light of the
+    /// bodies.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -33,8 +33,8 @@ pub(super) const LISTED: usize = 1 << 20;
 /// Brightness, in typical bodies per pixel of the light image, below which a pixel's light is spread over several
 /// pixels.
 pub(super) const SPREAD_BELOW: f32 = 0.3;
-/// Diameter of a typical sprite, in pixels of the light image, above which all bodies are drawn as sprites and no image
-/// is used, because the image would show bodies as squares.
+/// Largest diameter of a typical sprite, in pixels of the light image, for which the image is used. If sprites are
+/// larger, the image would show bodies as squares, so all bodies are drawn as sprites.
 pub(super) const LARGEST: f32 = 6.0;
 
 pub(super) struct Light {

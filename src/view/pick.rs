@@ -20,8 +20,8 @@ pub struct Lookout {
 }
 
 impl Lookout {
-    /// Continues the search with at most 16 384 bodies. Returns false once all bodies have been checked since one was
-    /// last found in the picture, which is `aspect` times as wide as high. A flow always counts as visible.
+    /// Continues the search with at most 16 384 bodies. Returns false if all bodies have been checked since a body was
+    /// last found in view. The picture is `aspect` times as wide as high. A flow always counts as visible.
     pub fn sees_any(&mut self, camera: &Camera, aspect: f32, points: &Points) -> bool {
         let count = points.positions.len();
         if count == 0 || matches!(points.shape, Shape::Tracers { .. }) {

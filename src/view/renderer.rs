@@ -43,7 +43,8 @@ pub struct View {
     grid: grid::Grid,
     cells: cells::Cells,
     paper: paper::Paper,
-    /// Whether the current picture must be exact: no faster drawing of balls, and no bloom left out to save time.
+    /// Whether the current picture must be exact. If so, balls are not drawn by the faster method, and the bloom is not
+    /// left out to save time.
     is_exact: bool,
     /// Whether to save time by leaving out the bloom if its setting is [`EffectMode::Auto`].
     is_sparing: bool,

@@ -34,13 +34,13 @@ pub(super) struct Spheres {
     exact: Programs,
     /// Programs that draw each ball with a single depth, which saves time on a CPU; `None` if every picture is exact.
     sorted: Option<Programs>,
-    /// Drawing order for the programs that draw each ball with a single depth. They are faster if hidden balls follow
-    /// those that hide them.
+    /// Drawing order for the programs that draw each ball with a single depth. These programs are faster if a hidden
+    /// ball is drawn after the balls that hide it.
     order: Order,
     /// Optical depth of the bodies in each ring-shaped zone around the planet, seen along the z axis.
     rings: Texture2d,
-    /// Brightness of the flash of a body that has just been hit. The more bodies flash at the same time, the fainter
-    /// are the flashes.
+    /// Brightness of the flash of a body that has just been hit. Each flash is fainter if more bodies flash at the same
+    /// time.
     flash: f32,
     /// Radius of a typical ball, in scene units.
     pub radius: f32,
@@ -119,8 +119,8 @@ impl Spheres {
         })
     }
 
-    /// Draws further pictures with a single depth per ball, unless they need exact depths. This saves time on a CPU,
-    /// but balls that intersect do not meet in a plane.
+    /// From now on, draws each ball with a single depth in pictures that do not need exact depths. This saves time on a
+    /// CPU, but balls that intersect do not meet in a plane.
     pub(super) fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
         self.sorted = Some(Programs::new(context, "#define SORTED\n")?);
         Ok(())

@@ -15,8 +15,8 @@ use super::light::Over;
 use super::opengl::{ADD, draw_sprites, graphics, scale, source};
 use crate::base::Result;
 
-/// Number of stars spread over the whole sky, of which about 400 are in view at a time, and number of stars in the
-/// Milky Way.
+/// Number of stars spread over the whole sky, and number of stars in the Milky Way. About 400 of the former are in view
+/// at a time.
 const COUNTS: [usize; 2] = [3000, 1500];
 /// Brightness of the brightest star when the appearance setting `stars` is 1.
 const BRIGHTEST: f32 = 6.0;
@@ -51,7 +51,8 @@ struct Drawn {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Sky {
     pub brightness: f32,
-    /// Whether alpha is the covered fraction of a pixel, which is 0 for stars, instead of the sum of the light.
+    /// Whether alpha holds the fraction of a pixel that is covered, which is 0 for stars. Otherwise, alpha holds the
+    /// sum of the light.
     pub covers: bool,
     /// Whether the picture of the sky contains the stars. If not, [`Stars::draw_over`] draws them.
     pub has_stars: bool,

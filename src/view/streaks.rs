@@ -13,9 +13,10 @@ use super::opengl::{ADD, graphics, scale, source};
 use super::points::percentile;
 use crate::base::{Look, Result};
 
-/// Length of the streak of a tracer with the typical speed. The image of the flow is 2 long in the same unit.
+/// Length of the streak of a tracer with the typical speed, in scene units. The image of the flow is 2 scene units
+/// long.
 const LENGTH: f32 = 0.028;
-/// Length of the longest streak. The image of the flow is 2 long in the same unit.
+/// Length of the longest streak, in scene units. The image of the flow is 2 scene units long.
 const LONGEST: f32 = 0.05;
 /// Half the width of a streak, in pixels, in a picture that is `opengl::REFERENCE_HEIGHT` pixels high.
 const WIDTH: f32 = 0.6;

@@ -45,8 +45,8 @@ pub(super) struct Trails {
 /// Past positions of the bodies, in a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Copy of the current bodies and their values in the graphics card's memory, because each corner of a trail
-    /// segment reads them.
+    /// Copy of the current bodies and their values in the graphics card's memory. Drawing reads them for each corner of
+    /// a trail segment.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
@@ -118,8 +118,8 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. `scale` comes from
-    /// `opengl::scale`.
+    /// Adds the light of the trails to `surface`. Balls hide the trails behind them. `scale` is the factor from
+    /// `opengl::scale` that adapts the width of the trails to the height of the picture.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

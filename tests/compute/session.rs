@@ -798,7 +798,7 @@ fn a_run_does_not_continue_from_a_moment_of_other_kernels() {
     watched.session.send(Command::ContinueFrom(Box::new(back(stats))));
     let notice = watched.notice();
     assert!(
-        matches!(&notice, Notice::ResumeRefused(error) if error.to_string().contains("other kernels")),
+        matches!(&notice, Notice::ResumeRefused(error) if error.to_string().contains("different kernels")),
         "{notice:?}"
     );
     let later = watched

@@ -467,7 +467,7 @@ fn flows_of_whole_populations_are_opened() {
         if let Some(halves) = damaged.runs[0].extra.get_mut("halves") {
             assert!(reread(&snapshot).is_ok(), "halves agree with the populations");
             halves[0] = 1e30;
-            assert!(reread(&damaged).unwrap_err().contains("not those of the flow"));
+            assert!(reread(&damaged).unwrap_err().contains("do not match the flow"));
         }
         let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
         assert_eq!(engine.clock().0, 60);

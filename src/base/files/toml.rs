@@ -2,7 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-/// Maximum size of a TOML text, in bytes, without strings and comments. Parsing takes about 100 times this memory.
+/// Maximum size of a TOML text in bytes, not counting strings and comments. The parser needs about 100 times as much
+/// memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
 /// Parses TOML of at most `MOST_STRUCTURE` bytes, not counting strings and comments. Errors contain the byte offset, if

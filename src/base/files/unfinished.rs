@@ -12,7 +12,8 @@ pub(super) enum Unfinished {
     /// An unnamed file (`O_TMPFILE`, see open(2)), which the system discards when the program ends or is killed.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// A file with a temporary name, where unnamed files are not available. The file remains if the program is killed.
+    /// A file with a temporary name, used if the operating system or the file system cannot create unnamed files. If
+    /// the program is killed, the file remains.
     Named(NamedTempFile),
 }
 
@@ -98,7 +99,8 @@ mod nameless {
         copy.persist(path).map(drop).map_err(io::Error::from)
     }
 
-    /// Returns the path of `file` in /proc. Only root may pass a file descriptor to linkat(2) instead of a path.
+    /// Returns the path of `file` in /proc, to pass to linkat(2). Passing the file descriptor itself is allowed only to
+    /// root.
     fn entry(file: &File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }

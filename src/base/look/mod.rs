@@ -105,8 +105,8 @@ choice! {
 }
 
 impl Theme {
-    /// Returns the colour in which the theme shows a colour of the picture. The light theme swaps light and dark, as
-    /// `shaders/paper.frag` does.
+    /// Converts a colour of the picture to the colour that this theme displays. The light theme swaps light and dark,
+    /// as `shaders/paper.frag` does.
     pub fn shown(self, colour: Srgb) -> Srgb {
         match self {
             Self::Dark => colour,

@@ -1,4 +1,5 @@
-//! Colour maps whose lightness rises evenly, so that equal differences look equal, even to colour-blind people.
+//! Colour maps whose lightness rises evenly. Equal differences between values therefore look equal, even to
+//! colour-blind people.
 //!
 //! All maps start at a lightness L* of at least 35, because darker bodies would be lost on the black background.
 

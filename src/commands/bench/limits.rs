@@ -1,4 +1,4 @@
-//! The hardware limits of a device, which `bench` compares measured speeds with.
+//! Measures the hardware limits of a device. `bench` compares the measured speeds of kernels with these limits.
 
 use crate::base::{Result, format};
 use crate::compute::{Device, Probe, Roofline};
@@ -31,7 +31,8 @@ impl Limits {
         Self { roofline, probes }
     }
 
-    /// Measures the limit of a mode again, because earlier measurements may be too low if the machine was busy.
+    /// Repeats the measurement of a mode's limit. If the machine was busy during earlier measurements, their results
+    /// are too low.
     pub(super) fn refine(&mut self, info: &ModeInfo) {
         if let Some((_, probe)) = self.probes.iter_mut().find(|(other, _)| *other == info) {
             // If the measurement fails, the earlier result is kept.

@@ -15,7 +15,8 @@ use crate::engine::snapshot::Carried;
 use crate::engine::{Config, Engine, Snapshot, Tuned};
 use crate::modes::{ModeInfo, Variant};
 
-/// Returns the modes to measure, each with its kernel variants. If `--scene` is given, only modes with this scene.
+/// Returns the modes to measure, each with its kernel variants. If `--scene` is given, returns only modes that have
+/// this scene.
 fn subjects(args: &Bench) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
     let mut subjects = ladders(&args.subject)?;
     let Some(name) = &args.scene else { return Ok(subjects) };

@@ -17,7 +17,8 @@ use crate::engine::{Config, Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, LEAST_SAMPLE, SampleErrors, choose};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of untimed runs, in which the program balances the work between the devices before the timing.
+/// Maximum number of untimed runs before the timing. During these runs, the program balances the work between the
+/// devices.
 const SETTLING: u32 = 200;
 
 /// Measured speed of a configuration on a given number of devices or ranks: one row of the printed table and of the JSON
@@ -31,7 +32,8 @@ struct Row {
     mode: &'static str,
     variant: &'static str,
     bodies: usize,
-    /// `strong` if all rows have the same number of bodies; `weak` if the work grows with the number of devices.
+    /// Kind of scaling: `strong` if all rows have the same number of bodies, `weak` if the work grows with the number
+    /// of devices.
     scaling: &'static str,
     /// Number of devices, or of ranks in an MPI run, that were available for the computation.
     devices: usize,
@@ -164,7 +166,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     Ok(configs)
 }
 
-/// Returns the number of bodies that need `times` as much work per step as the bodies of `config`.
+/// Returns the number of bodies that need `times` times as much work per step as the bodies of `config`.
 fn with_more_work(config: &Config, all: &Devices, times: usize) -> Result<usize> {
     let Resolved { recipe, bodies } = Resolved::new(config, &all[0].info)?;
     let in_step = config.mode.info().work.in_step;

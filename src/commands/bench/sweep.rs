@@ -1,4 +1,5 @@
-//! A list of values for one parameter, such as `--set opening=0.001,0.002`, which `bench` measures one after the other.
+//! A list of values for one parameter, such as `--set opening=0.001,0.002`. `bench` measures the values one after the
+//! other.
 
 use crate::base::{ParamValue, Result, invalid};
 use crate::modes::{Mode, ModeInfo, Variant};
@@ -12,10 +13,11 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Splits the arguments of `--set` into those with one value for all measurements, and the one with a list, if any.
+    /// Separates the arguments of `--set` that have one value for all measurements from the argument with a list, if
+    /// there is one.
     ///
     /// # Errors
-    /// Returns an error if several parameters have lists, or if a list contains another parameter.
+    /// Returns an error if several parameters have lists, or if a list contains an assignment to another parameter.
     pub(super) fn split(assignments: &[String]) -> Result<(Vec<String>, Option<Self>)> {
         let (lists, set): (Vec<_>, Vec<_>) = assignments
             .iter()

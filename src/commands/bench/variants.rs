@@ -28,8 +28,8 @@ use crate::ui::ChartFormat;
 /// Smallest number of bodies to measure for a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells to compute when measuring errors, which takes about a quarter second. The errors of
-/// at least [`LEAST_SAMPLE`] bodies or cells are always measured.
+/// Maximum number of pairs or cells to compute when measuring errors. Computing this many takes about a quarter of a
+/// second. The errors of at least [`LEAST_SAMPLE`] bodies or cells are always measured.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
@@ -250,7 +250,7 @@ fn roofline_charts(rows: &[Row], limits: &Limits, device: &DeviceInfo) -> Vec<Ro
 struct Plan<'a> {
     args: &'a Bench,
     device: &'a Device,
-    /// Simulation to measure instead of a scene, if any.
+    /// Saved simulation to measure; `None` to measure a scene instead.
     snapshot: Option<&'a Snapshot>,
     /// Parameter assignments from `--set` that apply to all measurements.
     set: &'a [String],
@@ -392,8 +392,8 @@ impl Row {
         })
     }
 
-    /// Prints the row: error and speed if a parameter has several values (`has_sweep`), otherwise also speed against
-    /// the peak.
+    /// Prints the row. If `has_sweep` is true, prints the value of the parameter that has several values, the errors
+    /// and the speed. Otherwise, also prints the speed as a fraction of the hardware limit.
     fn print(&self, has_sweep: bool) {
         let Row { mode, bodies, steps_per_second, ms_per_step, recipe, .. } = self;
         let Recipe { variant: Variant { name, .. }, work_group, .. } = recipe;

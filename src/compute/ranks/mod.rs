@@ -29,7 +29,8 @@ const LOCAL_VARIABLES: [&str; 4] =
 const CHUNK: usize = 1 << 20;
 /// Time for which a waiting rank only yields to other threads. Later it sleeps between polls, to use little CPU time.
 const EAGER: Duration = Duration::from_millis(2);
-/// Ratio of the time waited so far to the length of the next sleep, so that sleeping delays an answer by at most 2 %.
+/// Ratio of the time waited so far to the length of the next sleep. With this ratio, sleeping delays an answer by at
+/// most 2 %.
 const NAP_SHARE: u32 = 50;
 /// Maximum length of a sleep while waiting for another rank.
 const LONGEST_NAP: Duration = Duration::from_micros(200);
@@ -124,7 +125,8 @@ impl Ranks {
         self.devices.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Sends this rank's devices `own` and build number to rank 0, which compares the builds and collects the devices.
+    /// Sends this rank's build number and its devices `own` to rank 0. If the rank has no device, `own` is the reason.
+    /// Rank 0 compares the builds and collects the devices.
     ///
     /// # Errors
     /// On rank 0, returns an error if a rank has another build or no device.

@@ -16,17 +16,20 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns the maximum length of the uncompressed manifest, in bytes. Text shrinks to about a tenth of its length.
+    /// Returns the maximum length of the uncompressed manifest, in bytes. The limit leaves a margin, because text
+    /// usually shrinks only to about a tenth of its length.
     pub(super) fn manifest(self) -> u64 {
         (self.packed.saturating_mul(32)).saturating_add(1 << 20).min(MOST_MANIFEST)
     }
 
-    /// Returns the maximum uncompressed length of lists of bodies, in bytes. Only equal masses compress well.
+    /// Returns the maximum uncompressed length of lists of bodies, in bytes. The limit is lower than for fluid cells,
+    /// because in lists of bodies only equal masses compress well.
     pub(super) fn bodies(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 26)
     }
 
-    /// Returns the maximum uncompressed length of lists of fluid cells, in bytes. Fluids at rest compress very well.
+    /// Returns the maximum uncompressed length of lists of fluid cells, in bytes. The limit is higher than for bodies,
+    /// because fluids at rest compress very well.
     pub(super) fn flows(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }

@@ -21,7 +21,8 @@ use crate::base::{Choice, Draft, Error, OutputFile, Result, advice, choice, form
 /// Accepted frame rates for films, in frames per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
-/// Maximum width and height of films, picture files and the window, in pixels, as supported by graphics drivers.
+/// Maximum width and height, in pixels, of films, picture files and the window. Graphics drivers support sizes up to
+/// this limit.
 pub const MOST_SIDE: u32 = 16_384;
 
 choice! {
@@ -46,7 +47,8 @@ impl Format {
         *USUAL
     }
 
-    /// Returns the default format if `ffmpeg` is searched for in the folders of `path`, a list like the variable PATH.
+    /// Returns the default format of films: MP4 if `ffmpeg` is in a folder of `path`, otherwise GIF. `path` is a list
+    /// of folders like the variable PATH.
     fn usual_with(path: &OsStr) -> Self {
         let ffmpeg = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
         match std::env::split_paths(path).any(|folder| folder.join(&ffmpeg).is_file()) {
@@ -283,7 +285,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns a command that starts `ffmpeg`. Ctrl+C does not reach `ffmpeg`, which only this program ends.
+/// Returns a command that starts `ffmpeg`. Ctrl+C does not stop `ffmpeg`; only this program ends it.
 fn ffmpeg_command() -> Command {
     let mut command = Command::new("ffmpeg");
     // In a process group of its own, `ffmpeg` does not receive Ctrl+C.

@@ -10,14 +10,15 @@ use image::RgbImage;
 
 /// Maximum number of colours in a GIF frame.
 const MOST: usize = 256;
-/// Number of leading bits per colour channel that identify a shade. Colours that agree in these bits are one shade.
+/// Number of leading bits of each colour channel that identify a shade. Colours with equal leading bits belong to one
+/// shade.
 const BITS: u32 = 6;
 /// Exponent of the pixel count in the weight of a shade (group of similar colours); 1 is linear, 0 ignores the count.
 const AREA_EXPONENT: f32 = 0.75;
 /// Fraction of a pixel's colour error that dithering passes on. With 1, small errors would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Amount added to the brightness (0 to 255) of a shade when its weight is computed, so that large dark areas keep some
-/// palette colours.
+/// Amount added to the brightness (0 to 255) of a shade when its weight is computed. It gives dark shades some weight,
+/// and thus large dark areas keep some palette colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture with a palette of at most 256 colours.
@@ -54,7 +55,8 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours in the picture: their mean, and their weight when the palette is chosen.
+/// Mean colour of a group of nearly equal colours in the picture, and the weight of the group when the palette is
+/// chosen.
 struct Shade {
     colour: Vec3,
     weight: f32,

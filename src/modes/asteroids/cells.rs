@@ -11,8 +11,8 @@ use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 const SCAN_GROUP: usize = 256;
 /// Number of bucket counts that one work-group of the prefix sum processes.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// Width of a cell divided by the diameter of the largest body: above 1, so that rounding cannot put touching bodies
-/// into cells that are not neighbours.
+/// Width of a cell divided by the diameter of the largest body. The ratio is above 1 because rounding could otherwise
+/// put touching bodies into cells that are not neighbours.
 const SLACK: f32 = 1.01;
 
 /// Approximate cost of a work-item of the collision kernels, as an equivalent number of pair tests.

@@ -7,7 +7,8 @@ use crate::base::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Assignment;
 
-/// Number of bodies that a kernel in `kernels/asteroids/vector.cl` tests at a time, without a branch in between.
+/// Number of bodies that a kernel in `kernels/asteroids/vector.cl` tests at a time. There is no branch between these
+/// tests.
 const ROWS: usize = 64;
 /// Maximum number of contacts in the list of one body. A body with more contacts is tested against all bodies.
 const LISTED: usize = 32;

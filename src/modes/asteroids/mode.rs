@@ -111,7 +111,8 @@ impl Mode for Asteroids {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Does nothing: all lists remain valid when parameters change, and the substep schedule records its parameters.
+    /// Does nothing because all lists remain valid when parameters change. The substep schedule records the parameters
+    /// on which it depends.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {

@@ -11,12 +11,12 @@ type Vector = glam::DVec3;
 
 /// Largest overlap, in units of g·dt², that a resting contact keeps to carry the bodies that lie on top.
 const CARRIED: f64 = 50.0;
-/// Mass ratio from which the heavier body can take part in any number of impacts in one step.
+/// Minimum mass ratio of two bodies at which the heavier body accepts any number of impacts in one step.
 const HEAVIER: f64 = 16.0;
-/// Relative difference from a threshold below which f32 and f64 may decide a comparison differently.
+/// Relative distance to a threshold below which a comparison may have different results in f32 and in f64.
 const DOUBT: f64 = 1e-5;
 
-/// A time step of all asteroids, whose results are computed body by body on demand.
+/// A time step of all asteroids. The new state of each body is computed on demand.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
@@ -48,8 +48,8 @@ struct Contact {
     is_impact: bool,
     /// f: weight of a resting contact, from 0 to 1; 0 for impacts and for resting contacts without effect.
     weight: f64,
-    /// Relative distance to the nearest threshold of the contact law; if tiny, f32 may classify the contact
-    /// differently.
+    /// Relative distance to the nearest threshold of the contact law. If the distance is tiny, a computation in f32 may
+    /// classify the contact differently.
     margin: f64,
 }
 
@@ -241,14 +241,14 @@ impl<T: Copy + Into<f64>> Step<T> {
         role
     }
 
-    /// Returns whether body `i` accepts an impact with `partner`: it does if the partner is much lighter, or if the
-    /// impact is the body's fastest.
+    /// Returns whether body `i` accepts an impact with `partner`. A body accepts an impact if the partner is much
+    /// lighter, or if the impact is the body's fastest.
     fn consents(&self, i: usize, partner: Partner) -> bool {
         let is_heavy = partner.is_some_and(|j| self.is_light(j, Some(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
     }
 
-    /// Returns whether the impact between body `i` and `partner` takes effect, for which both must accept it.
+    /// Returns whether the impact between body `i` and `partner` takes effect. Both of them must accept the impact.
     fn acts(&self, i: usize, partner: Partner) -> bool {
         self.consents(i, partner) && partner.is_none_or(|j| self.consents(j, Some(i)))
     }
@@ -316,7 +316,8 @@ impl<T: Copy + Into<f64>> Step<T> {
     }
 }
 
-/// Bodies sorted into cells wider than the largest body, so that touching bodies are in the same or adjacent cells.
+/// Bodies sorted into cells. A cell is wider than the largest body; touching bodies are therefore in the same cell or
+/// in adjacent cells.
 struct Cells {
     width: f64,
     /// Cell and index of each body with finite values, in ascending order.
@@ -417,7 +418,8 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the planet's acceleration and potential at a position; inside the planet, at most those of the surface.
+    /// Returns the acceleration and the potential due to the planet's gravity at the position `x`. Inside the planet,
+    /// the potential is that at the surface, and the acceleration is at most that at the surface.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let gm = f64::from(self.g) * f64::from(self.planet_mass);

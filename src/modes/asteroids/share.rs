@@ -12,7 +12,7 @@ use crate::compute::{Arg, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 
 impl SharedSimulation for AsteroidSimulation {
-    /// Whether a step was taken (`stepped`), the number of substeps per step, and the substep schedule as a list.
+    /// State kept on the host: the flag `stepped`, the number of substeps per step, and the substep schedule as a list.
     type HostState = (bool, u32, Vec<f32>);
 
     fn host_state(&mut self) -> Result<Self::HostState> {
@@ -100,7 +100,8 @@ impl SharedSimulation for AsteroidSimulation {
         Ok(())
     }
 
-    /// Returns the data to exchange: contact roles after the first of two passes, else new positions and velocities.
+    /// Returns the data to exchange. After the first of two passes, these are contact roles; after the last pass, they
+    /// are the new positions and velocities.
     fn traffic(&self, stage: usize) -> Traffic<'_> {
         match &self.second {
             Some(second) if stage == 0 => Traffic::All(vec![Rows::new(&second.roles, 1, 1, 0)]),

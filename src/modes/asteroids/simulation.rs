@@ -29,8 +29,8 @@ pub(super) struct AsteroidSimulation {
     pub(super) schedule: Schedule<Measurement>,
     /// Kernel that measures the speeds of the bodies, from which the number of substeps is chosen.
     motion: Kernel,
-    /// Result of the kernel `motion`: the bits of the largest ratio of speed to radius, and 1 if a body may soon touch
-    /// the planet.
+    /// Two results of the kernel `motion`, as bits: the largest ratio of speed to radius, and whether a body may soon
+    /// touch the planet.
     motion_bits: Buffer<u32>,
     /// Host memory into which `motion_bits` is read.
     motion_memory: Memory<u32>,
@@ -44,7 +44,8 @@ pub(super) struct AsteroidSimulation {
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities and masses: `[0]` is current, `[1]` receives the next substep. Swapped after each substep.
     pub(super) v: [Buffer<[f32; 4]>; 2],
-    /// Whether `x[1]` and `v[1]` hold the state before the last substep, which used the current parameters.
+    /// Whether `x[1]` and `v[1]` hold the state before the last substep, and the last substep used the current
+    /// parameters.
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,

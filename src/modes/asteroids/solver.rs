@@ -72,7 +72,8 @@ pub(super) struct SecondPass {
     pub kernel: Kernel,
     /// Partner in the fastest impact, contact counts and flags of each body; see `kernels/asteroids/contact.cl`.
     pub roles: Buffer<[u32; 4]>,
-    /// Indices of the bodies that each body touches: the first of every body, then the second of every body, and so on.
+    /// Indices of the bodies that each body touches. The buffer holds the first index for every body, then the second
+    /// index for every body, and so on.
     partners: Buffer<u32>,
 }
 

@@ -13,8 +13,8 @@ const PERIOD: u32 = 8;
 const LAG: u32 = 4;
 /// Largest allowed displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
-/// Largest g·h² at which piles hardly sink, as a fraction of the smallest radius; h is the duration of a substep. Each
-/// layer of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
+/// Limit for g·h², as a fraction of the smallest radius, where g is the planet's surface gravity and h is the duration
+/// of a substep. Each layer of a pile sinks by 4 to 8 g·h². The limit keeps overlaps below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 
 /// Result of measuring the bodies' speeds, from which the number of substeps is chosen.
@@ -49,7 +49,7 @@ impl Motion {
 pub(super) struct Due {
     /// Whether to measure the bodies' speeds before the step.
     pub measure: bool,
-    /// Whether the latest measurement takes effect in this step, including one made just before the step.
+    /// Whether the latest measurement takes effect in this step. It may be a measurement made just before this step.
     pub apply: bool,
 }
 

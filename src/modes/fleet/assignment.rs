@@ -17,7 +17,8 @@ pub struct Assignment {
     pub of: usize,
 }
 
-/// Purpose for which data is gathered from the devices. Data gathered for one purpose suffices for all earlier ones.
+/// Purpose for which data is gathered from the devices. Data gathered for one purpose also suffices for all purposes
+/// listed before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Need {
     /// Drawing the bodies or the flow.

@@ -193,8 +193,8 @@ pub fn unpack(lists: &[Vec<u8>], grid: Option<Grid>) -> Result<State> {
     }
 }
 
-/// Visitor that copies parameter values to or from 32-bit patterns. Unlike values in text form, they may lie outside of
-/// the ranges of the sliders, as a reversed time step does.
+/// Visitor that copies parameter values to or from 32-bit patterns. Values in text form must be within the ranges of
+/// the sliders, but 32-bit patterns also represent other values, such as a negative time step.
 struct Bits {
     values: Vec<u32>,
     next: usize,

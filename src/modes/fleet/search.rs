@@ -1,5 +1,5 @@
-//! Finds how many of the fastest devices to use so that a step takes the shortest time. The search relies on
-//! measurements because the costs of exchanges and of small shares are not known in advance.
+//! Finds the number of devices, counted from the fastest, with which a step takes the shortest time. The search relies
+//! on measurements because the costs of exchanges and of small shares are not known in advance.
 
 use super::shared::Plan;
 use super::shares::Speeds;
@@ -12,9 +12,11 @@ const TRIES: u32 = 3;
 /// Number of bursts of steps that a search first runs on all devices, to measure the speed of each device. The time of
 /// the first burst does not count.
 const WARM: u32 = TRIES + 1;
-/// Multiple of the shortest measured step time. Numbers of devices with a longer predicted step time are not tried.
+/// Limit for the predicted step time, as a multiple of the shortest measured step time. A number of devices whose
+/// predicted step time exceeds the limit is not tried.
 const HOPELESS: f64 = 1.25;
-/// Fraction of the step time with fewer devices. More devices are used only if their step time is below this fraction.
+/// Limit for the step time with more devices, as a fraction of the step time with fewer devices. More devices are used
+/// only if their step time is below the limit.
 const GAIN: f64 = 0.98;
 
 /// State of the search for the set of devices that computes a step in the shortest time.
@@ -132,8 +134,8 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Runs a search among `devices` devices with the speeds `known`. `seconds` returns the time of a pass on the
-    /// devices with the given indices. Returns the number of devices that the search chooses.
+    /// Runs a search among `devices` devices until it ends, and returns the number of devices that it chooses. `known`
+    /// holds the speeds of all devices. `seconds` returns the time of a pass on the devices with the given indices.
     fn chosen(
         known: &Speeds,
         devices: usize,

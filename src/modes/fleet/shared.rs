@@ -55,7 +55,8 @@ pub(crate) enum Traffic<'a> {
     ToFirst(Rows<'a>),
     /// The devices exchange no data.
     Nothing,
-    /// Each device receives the other devices' partial sums for its own bodies, `stride` bodies apart in `into`.
+    /// Each device receives the partial sums that the other devices computed for its own bodies. The sums from the
+    /// first other device start at row 0 of `into`, those from the second at row `stride`, and so on.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
@@ -96,8 +97,8 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Returns the work-items of a stage whose rows no neighbour needs, so that these can run during the exchange of
-    /// edge rows. Returns `None` if no exchange of edge rows follows, or if the neighbours need all rows.
+    /// Returns the work-items of a stage that compute only rows that no neighbour needs. They can run while edge rows
+    /// are exchanged. Returns `None` if no exchange of edge rows follows, or if the neighbours need all rows.
     fn inner(&self, _stage: usize, _assignment: &Assignment) -> Option<Range<usize>> {
         None
     }
@@ -171,7 +172,8 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the data that devices exchange after the stage `stage`.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers, among those that `need` requires, in which only this device's own rows are up to date.
+    /// Returns the buffers that are required for the purpose `need` but in which only this device's own rows are up to
+    /// date.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
     /// Returns the buffers that are fully up to date on every participating device.

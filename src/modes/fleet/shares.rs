@@ -10,7 +10,7 @@ const TOLERANCE: f64 = 0.02;
 pub(super) struct Speeds {
     rates: Vec<f64>,
     measured: Vec<bool>,
-    /// Whether the first device always takes part, because rank 0 of an MPI run collects the results there.
+    /// Whether the first device always takes part. In an MPI run it must, because rank 0 collects the results on it.
     has_fixed_first: bool,
 }
 
@@ -20,7 +20,8 @@ impl Speeds {
         Self { measured: vec![false; rates.len()], rates, has_fixed_first: false }
     }
 
-    /// Returns the speeds with a new setting: whether the first device comes first in every [`Speeds::order`].
+    /// Returns the speeds with a new value of `has_fixed_first`. If it is set, [`Speeds::order`] always puts the first
+    /// device first.
     pub(super) fn with_fixed_first(self, has_fixed_first: bool) -> Self {
         Self { has_fixed_first, ..self }
     }
@@ -42,7 +43,8 @@ impl Speeds {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// Returns the indices `devices`, sorted from the fastest to the slowest device. A fixed first device comes first.
+    /// Returns the device indices in `devices`, sorted from the fastest to the slowest device. A fixed first device
+    /// comes first.
     pub(super) fn order(&self, devices: &[usize]) -> Vec<usize> {
         let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
@@ -61,7 +63,7 @@ impl Speeds {
         (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
     }
 
-    /// Divides `units` units of work among `devices`, each of which gets at least one because the speed of an idle
+    /// Divides `units` units of work among `devices`. Each device gets at least one unit because the speed of an idle
     /// device cannot be measured. There must be at least as many units as devices.
     pub(super) fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
         let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();

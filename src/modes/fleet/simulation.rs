@@ -584,9 +584,9 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         self.gather(Need::State)?.body(body)
     }
 
-    /// Changes the velocities of all bodies on each participating device. A device may hold outdated velocities of
-    /// other devices' bodies; they are overwritten with received data before they are used. Every device has the current
-    /// positions and masses of all bodies, and therefore computes the same recoil.
+    /// Changes the velocities of all bodies on each participating device. Every device has the current positions and
+    /// masses of all bodies, and therefore computes the same recoil. A device may hold outdated velocities of other
+    /// devices' bodies; received data overwrite these velocities before they are used.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.tell(|| (Order::Attract(*attractor, time), Vec::new()))?;

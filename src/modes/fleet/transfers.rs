@@ -72,8 +72,8 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(self.lead())
     }
 
-    /// Exchanges the data that the participating devices need after a stage of a pass. `act` begins, finishes or runs the
-    /// exchange.
+    /// Exchanges the data that the participating devices need after a stage of a pass. `act` is the method of
+    /// [`Staging`] to call: it begins, finishes or runs the exchange.
     pub(super) fn exchange(
         &mut self,
         stage: usize,

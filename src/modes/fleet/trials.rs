@@ -9,12 +9,13 @@ use crate::base::Result;
 
 /// Number of equal parts into which a trial divides a step. The device on trial computes one part.
 const SLIVER: usize = 32;
-/// Fraction of the highest estimated speed. A device with a lower estimated speed must pass a trial to share the work.
+/// Speed below which a device is slow, as a fraction of the highest estimated speed. A slow device must pass a trial
+/// before it shares the work.
 const SLOWER: f64 = 0.2;
 /// Speed that a device must exceed in its trial, as a fraction of the combined speed of the participating devices.
 const WORTH: f64 = 0.03;
 
-/// Indices of the devices on trial, each with the number of trial runs begun.
+/// Devices on trial: the index of each device, and the number of its trial runs that have begun.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 

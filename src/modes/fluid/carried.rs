@@ -5,7 +5,8 @@ use crate::base::{FINITE_LIMIT, Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Maximum number of stored mean speeds, one per step; a multiple of every possible `FluidSimulation::summed_steps`.
+/// Maximum number of mean speeds to store, one per step. It is a multiple of every possible result of
+/// `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
 /// Name of the list that holds the positions of the tracers.

@@ -18,7 +18,8 @@ pub(super) enum Layout {
     Planes,
     /// Each of the nine populations has a separate array (plane) of 16-bit numbers.
     Halves,
-    /// Each population has a separate array (plane) with ghost columns, so that all neighbours in a row are adjacent.
+    /// Each population has a separate array (plane). Ghost columns before and after each row make the neighbours of all
+    /// cells in a row adjacent in memory.
     Haloed,
 }
 
@@ -35,12 +36,12 @@ impl Layout {
     }
 }
 
-/// Number of ghost columns before each grid row, and minimum number after each row. Equals the maximum vector width, so
-/// that rows stay aligned.
+/// Number of ghost columns before each grid row, and minimum number after each row. It equals the maximum vector width,
+/// which keeps the rows aligned.
 const GHOST: usize = 16;
 
-/// Factor by which the populations' deviations, as fractions of the rest density, are scaled before they are rounded to
-/// 16 bits.
+/// Factor by which populations are multiplied before they are rounded to 16 bits. A population is given as its
+/// deviation from rest, divided by the rest density.
 const FINENESS: f32 = 32768.0;
 
 /// Size of a grid and its layout in device memory.

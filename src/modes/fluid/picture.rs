@@ -130,8 +130,8 @@ impl FluidSimulation {
         Ok((width, height, self.params.field.tones()))
     }
 
-    /// Returns the computed and the reference (f64) results of the last step for the free cells among `chosen`, as
-    /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
+    /// Returns the computed and the reference (f64) results of the last step for the free cells among `chosen`. The
+    /// results are deviations from a fluid at rest; errors are therefore relative to the motion of the fluid.
     fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());

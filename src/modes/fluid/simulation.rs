@@ -168,8 +168,8 @@ impl FluidSimulation {
         self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
     }
 
-    /// Returns the number of steps in the next launch, which ends when sums must be added up or tracers must be moved.
-    /// The last step of a burst has a separate launch, so that `f[1]` then holds the state before the last step.
+    /// Returns the number of steps in the next launch. A launch ends when sums must be added up or tracers must be
+    /// moved. The last step of a burst has a separate launch, after which `f[1]` holds the state before the last step.
     pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, moved } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), moved + MOVE_STEPS];
@@ -202,7 +202,7 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Returns the number of work-items that advance the rows before `row`, where a work-group must begin.
+    /// Returns the number of work-items that advance the grid rows before `row`. A work-group must begin at `row`.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group

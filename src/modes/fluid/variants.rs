@@ -63,8 +63,8 @@ pub(super) const OPERATIONS: f64 = 80.0;
 /// Size of a cell's nine populations in device memory, in bytes.
 const CELL: f64 = (SPEEDS * size_of::<f32>()) as f64;
 
-/// Returns the operations and bytes per cell of a kernel that reads and writes the populations, `cell` bytes, once. The
-/// kernel also reads one byte that tells whether the cell is solid.
+/// Returns the operations and bytes per cell of a kernel that reads and writes the populations once. `cell` is the size
+/// of a cell's populations in bytes. The kernel also reads one byte that tells whether the cell is solid.
 fn once(cell: f64) -> Option<Counts> {
     Some(Counts { operations: OPERATIONS, bytes: 2.0 * cell + 1.0 })
 }

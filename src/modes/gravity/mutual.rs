@@ -15,7 +15,8 @@ const SHARES: KernelSource = source!("gravity/shares.cl");
 /// Maximum number of block distances whose partial forces are stored at once. A block distance is the difference of two
 /// block indices, modulo the number of blocks.
 const DEPTH: usize = 64;
-/// Partial forces may occupy 1/`SHARE` of the device memory, but there is always room for one block distance.
+/// Divisor that limits the memory for partial forces to 1/`SHARE` of the device memory. Partial forces of one block
+/// distance are stored even if they exceed this limit.
 const SHARE: u64 = 16;
 /// Minimum device memory that the solver needs per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();

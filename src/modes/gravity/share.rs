@@ -28,7 +28,7 @@ impl GravitySimulation {
 }
 
 impl SharedSimulation for GravitySimulation {
-    /// The validity of the accelerations, and the value of
+    /// State kept on the host: the validity of the accelerations, and the result of
     /// [`Solver::has_earlier_pass`](super::solver::Solver::has_earlier_pass).
     type HostState = (Known, bool);
 

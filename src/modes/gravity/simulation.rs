@@ -68,7 +68,8 @@ pub(super) struct Burst {
     pub(super) pass: u64,
     /// Number of passes in the burst; may exceed `u32` for the largest number of steps.
     pub(super) passes: u64,
-    /// Whether the first pass only evaluates the forces, for the opening kick or the energy error of the first step.
+    /// Whether the first pass only evaluates the forces. The first step needs these forces for its opening kick or its
+    /// energy error.
     pub(super) evaluates: bool,
 }
 

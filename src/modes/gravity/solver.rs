@@ -71,8 +71,8 @@ pub(super) trait Solver {
         None
     }
 
-    /// Returns the solver's data per body if every device completes the step of all bodies, so that the devices
-    /// exchange only forces; `None` if each device completes the step of its own bodies only.
+    /// Returns the solver's data for each body if every device completes the step of all bodies. The devices then
+    /// exchange only forces. Returns `None` if each device completes the step of its own bodies only.
     fn replicated(&self) -> Option<Rows<'_>> {
         None
     }
@@ -103,7 +103,8 @@ pub(super) struct ForcePass<'a> {
 }
 
 impl ForcePass<'_> {
-    /// Returns the step's coefficients as a kernel argument. `mass` is the unit of mass in the sums of forces.
+    /// Returns the coefficients of [`ForcePass::step`] as a kernel argument. `mass` is the unit of mass in the sums of
+    /// forces.
     pub(super) fn coefficients(&self, mass: f32) -> Arg<'static> {
         Arg::Float8(self.step.coefficients(mass))
     }

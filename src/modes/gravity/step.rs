@@ -20,9 +20,10 @@ pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
 /// Coefficients of `finish_step` in `kernels/gravity/force.cl`: `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x +
 /// drift·v + drift2·a; v ← v·loss`.
 ///
-/// Kick–drift–kick needs one force evaluation per (sub)step: its closing kick and the opening kick of the next one use
-/// the same acceleration, so within a burst one kernel applies both. A burst opens with a kick and drift from the last
-/// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt; `yoshida` is three.
+/// A step consists of substeps of the form kick–drift–kick: one of length dt for `leapfrog`, three for `yoshida`. The
+/// closing kick of a substep and the opening kick of the next substep use the same acceleration. Within a burst, one
+/// kernel applies both kicks after a single force evaluation. The first pass of a burst only opens a substep, with the
+/// accelerations known so far; the last pass only closes a substep.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     closing: f32,
@@ -41,8 +42,8 @@ impl Step {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns the coefficients of a pass that leaves the bodies where they are. If `flat` is set, it projects them
-    /// onto the plane z = 0.
+    /// Returns the coefficients of a pass that leaves the bodies where they are. If the parameter `flat` is set, the
+    /// pass projects the bodies onto the plane z = 0.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
@@ -78,15 +79,16 @@ impl Step {
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// Returns the coefficients in the layout of the kernels. `mass` is the unit of mass in the sums of forces.
+    /// Returns all coefficients of this step as an array in the layout that the kernels expect. `mass` is the unit of
+    /// mass in the sums of forces.
     pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]
     }
 }
 
-/// Returns the length of substep `nth` of a step. The lengths for `yoshida` add up to dt within f32 rounding. If each
-/// were rounded independently, the simulated time would be off by about 1e-7 of its value.
+/// Returns the duration of substep `nth` of a step. The durations for `yoshida` add up to dt within f32 rounding. If
+/// each duration were rounded independently, the simulated time would be off by about 1e-7 of its value.
 fn substep(p: &Gravity, nth: u32) -> f32 {
     match p.integrator {
         Integrator::Yoshida => {

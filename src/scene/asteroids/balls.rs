@@ -22,8 +22,9 @@ impl Balls {
         Self(masses.map(|m| (m / total, radius * cube_root(n * m / total))).collect())
     }
 
-    /// Creates balls whose masses span a factor of `spread` with dN/dm ∝ m⁻², heaviest first. Fragments of collisions
-    /// have the exponent −11/6 (Dohnanyi 1969, J. Geophys. Res. 74, 2531); the exponent −2 avoids fractional powers.
+    /// Creates balls, heaviest first, whose masses m are distributed as dN/dm ∝ m⁻². `spread` is the ratio of the
+    /// largest possible mass to the smallest. Fragments of collisions have the exponent −11/6 (Dohnanyi 1969, J.
+    /// Geophys. Res. 74, 2531); the exponent −2 avoids fractional powers.
     pub(super) fn spread(setup: &Setup, spread: f64) -> Self {
         let least = 1.0 / spread;
         let share = 1.0 / setup.bodies as f64;

@@ -74,7 +74,8 @@ fn clouds(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Maximum random displacement from the lattice along each axis, in radii. Gaps under 2·√3·`SHAKE` radii could close.
+/// Maximum random displacement of a ball from the lattice along each axis, in ball radii. Balls whose gap in the
+/// lattice is at least 2·√3·`SHAKE` radii cannot touch.
 const SHAKE: f64 = 0.01;
 
 /// Makes a cue ball (body 0) and a triangle of balls in rows of 1, 2, 3 … balls. The last row may be incomplete.

@@ -51,8 +51,8 @@ fn is_side(y: usize, ny: usize) -> bool {
     y == 0 || y + 1 == ny
 }
 
-/// Returns the fluid between `walls` with the initial motion that `stream` describes (see [`set_in_motion`]), or at
-/// rest if the argument `whirls` is 0. `stream` also receives the strength of the whirls.
+/// Returns a fluid between `walls`. `stream` receives the strength of the whirls and the walls, and returns the stream
+/// function of the initial motion (see [`set_in_motion`]). If the argument `whirls` is 0, the fluid is at rest.
 fn stirred(
     (setup, arguments): (&Setup, &Arguments),
     walls: Walls,

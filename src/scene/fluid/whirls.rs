@@ -1,4 +1,4 @@
-//! Initial motion of a fluid, so that whirls are visible from the first frame.
+//! Initial motion of a fluid. Because the fluid moves from the start, whirls are visible in the first frame.
 //!
 //! The motion is given by a stream function ψ, from which the velocity (∂ψ/∂y, −∂ψ/∂x) follows. Such a flow does not
 //! compress the fluid, and does not cross a line on which ψ is constant, such as a wall. Logarithms come from `libm`,
@@ -10,13 +10,13 @@ use crate::base::flow::{DIRECTIONS, WEIGHTS};
 use crate::base::{Flow, SPEEDS};
 use crate::scene::random::Random;
 
-/// Largest speed at the start, in cells per step: a quarter of the speed of sound, so that the fluid is hardly
-/// compressed.
+/// Largest speed at the start, in cells per step. It is a quarter of the speed of sound; at this speed, the fluid is
+/// hardly compressed.
 const FASTEST: f64 = 0.145;
 
-/// Sets the fluid in motion: each free cell gets the equilibrium populations of the velocity that follows from the
-/// stream function `stream` of a point (x, y), in cells from the lower left corner. If the flow would be faster than
-/// [`FASTEST`], slows all of it down.
+/// Sets the fluid in motion: gives each free cell the equilibrium populations for its velocity. The velocities follow
+/// from the stream function `stream`, whose arguments x and y are in cells from the lower left corner. If the largest
+/// speed would exceed [`FASTEST`], reduces all speeds by the same factor.
 pub(super) fn set_in_motion(flow: &mut Flow, stream: impl Fn(f64, f64) -> f64) {
     let Flow { walls, rest, cells, .. } = flow;
     let (nx, row) = (walls.nx, walls.nx + 1);
@@ -44,15 +44,15 @@ fn moving(rest: f32, [ux, uy]: [f64; 2]) -> [f32; SPEEDS] {
     })
 }
 
-/// Returns a smooth step from 0 at `x` ≤ 0 to 1 at `x` ≥ 1, with continuous first and second derivatives, so that the
-/// vorticity is continuous.
+/// Returns a smooth step from 0 at `x` ≤ 0 to 1 at `x` ≥ 1. Its first and second derivatives are continuous, which
+/// makes the vorticity continuous.
 pub(super) fn smooth(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);
     x * x * x * (10.0 + x * (6.0 * x - 15.0))
 }
 
-/// Stream function of a stream of the given speed past a cylinder that has already shed a vortex street (von Kármán
-/// 1912), whose vortices grow downstream. Its velocity is zero at the cylinder.
+/// Stream function of a stream past a cylinder that has already shed a vortex street (von Kármán 1912). The vortices
+/// grow downstream. At the cylinder, the velocity is zero.
 pub(super) struct Street {
     centre: [f64; 2],
     diameter: f64,
@@ -72,7 +72,8 @@ impl Street {
     /// Circulation of a vortex, divided by the speed of the stream and the diameter.
     const CIRCULATION: f64 = 2.4;
 
-    /// Creates a vortex street that reaches to the column `end`. `strength` is relative to that of a natural street.
+    /// Creates a vortex street that reaches to the column `end`. At the `strength` 1, its vortices are as strong as in
+    /// nature.
     pub(super) fn new(centre: [f64; 2], diameter: f64, end: f64, (speed, strength): (f64, f64)) -> Self {
         let pairs = ((end - centre[0]) / (2.0 * Self::APART * diameter)).max(0.0) as usize;
         let vortex = |nth: usize| {

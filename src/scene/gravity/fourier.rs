@@ -1,5 +1,5 @@
-//! Fourier transform of numbers on a periodic cubic grid, computed with only `+ − × ÷ √`, so that all platforms give
-//! the same bits.
+//! Fourier transform of numbers on a periodic cubic grid. It uses only `+ − × ÷ √`, and therefore gives the same bits
+//! on all platforms.
 
 use std::ops::{Add, Mul, Sub};
 

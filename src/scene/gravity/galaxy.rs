@@ -26,7 +26,7 @@ const HALO_BODIES: f64 = 0.3;
 const HALO_SCALE: f64 = 2.0;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Strength of the initial spiral arms, from 0 to 1: half the ratio of the varying density to the mean density.
+/// Strength of the initial spiral arms, from 0 to 1. Around a circle, the density varies as 1/(1 − `CONTRAST` cos(…)).
 const CONTRAST: f64 = 0.65;
 /// Angle between the initial spiral arms and a circle, in radians.
 const PITCH: f64 = 0.4;
@@ -179,9 +179,9 @@ impl Galaxy {
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
     }
 
-    /// Turns the direction `[x, y]` of a body at radius `r` towards the nearest spiral arm (logarithmic and trailing),
-    /// so that the density varies by the factor 1/(1 − [`CONTRAST`] cos(…)) around a circle. In a disc without arms,
-    /// returns the direction unchanged.
+    /// Turns the direction `[x, y]` of a body at radius `r` towards the nearest spiral arm (logarithmic and trailing).
+    /// As a result, the density varies as 1/(1 − [`CONTRAST`] cos(…)) around a circle. In a disc without arms, returns
+    /// the direction unchanged.
     fn towards_arms(&self, r: f64, [x, y]: [f64; 2]) -> [f64; 2] {
         if self.arms == 0.0 {
             return [x, y];

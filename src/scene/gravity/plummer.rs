@@ -8,7 +8,8 @@ use crate::base::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Maximum radius in units of the scale radius, to keep the camera near; 98.5 % of an infinite sphere's mass is inside.
+/// Maximum radius, in scale radii; 98.5 % of an infinite sphere's mass is inside. Without a limit, the camera, which
+/// shows all bodies, would be far away.
 const CUTOFF: f64 = 10.0;
 
 /// Returns a random radius r, in units of the scale radius, distributed like the mass of a Plummer sphere. Solves

@@ -138,8 +138,8 @@ fn interpolate(cells: &[[f64; 3]], side: usize, q: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// Two balls that began together, one of which reaches a larger radius, differ by a growing displacement. Bodies must
-    /// start with the velocity that belongs to their displacement.
+    /// Checks that bodies start with the velocity that belongs to their displacement. In theory, the displacement is
+    /// the growing difference between two balls that started together, one of which will reach a larger radius.
     #[test]
     fn displacements_move_as_in_a_denser_universe_of_the_same_age() {
         // The largest radius is 2 + 2e-6: R = A(1 − cos η), t = √A³(η − sin η), with the age of A = 1 at η = π/2.

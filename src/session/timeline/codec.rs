@@ -1,6 +1,6 @@
 //! Compresses the points of frames. Coordinates become 16-bit numbers within a *quantization box* around nearly all
-//! bodies. Bodies outside the box are stored exactly. A frame stores its differences from a key frame, most of which
-//! are small.
+//! bodies. Bodies outside the box are stored exactly. Most frames store only their differences from a key frame. Most
+//! differences are small, and therefore compress well.
 
 use std::sync::Arc;
 
@@ -56,9 +56,9 @@ struct Box3 {
 /// How `Packed::planes` stores the values of the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Values {
-    /// As 8-bit numbers that divide the range between the two given values evenly.
+    /// Each value is an 8-bit number. The numbers divide the range between the two given values evenly.
     Coded([f32; 2]),
-    /// Unchanged, because the values encode colours.
+    /// Each value is stored unchanged, because it encodes a colour.
     Exact,
 }
 

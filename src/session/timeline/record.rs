@@ -23,7 +23,7 @@ const STATS_BYTES: usize = 4096;
 /// A recorded frame with compressed points.
 #[derive(Debug, Clone)]
 pub struct RecordedFrame {
-    /// Sequence number of the frame. The more often the number is divisible by two, the longer the frame is kept.
+    /// Sequence number of the frame. Frames whose number is divisible by a higher power of two are kept longer.
     pub(super) number: u64,
     /// Time at which the frame was recorded, in seconds since recording began. A pause counts as at most one second.
     pub at: f64,
@@ -140,8 +140,8 @@ impl Record {
     }
 
     /// Drops restore points and frames until the record is within its limits. Restore points may use half of the
-    /// memory. Among the frames older than [`RECENT`], keeps every second, then every fourth, then every eighth. Then
-    /// drops the oldest.
+    /// memory. First thins out the frames older than [`RECENT`] to every second, then every fourth, then every eighth
+    /// frame. If this is not enough, drops the oldest frames.
     fn thin(&mut self) {
         loop {
             let points = self.measure();
@@ -161,8 +161,8 @@ impl Record {
         }
     }
 
-    /// Thins out the frames older than [`RECENT`]: drops those whose numbers are least often divisible by two, oldest
-    /// first, until the record is within its limits. Never drops key frames. Returns false if no frame can be dropped.
+    /// Thins out the frames older than [`RECENT`] until the record is within its limits. Drops frames whose numbers
+    /// have the fewest factors of two, oldest first. Never drops key frames. Returns false if no frame can be dropped.
     /// Uses a single pass over the frames, because there may be thousands.
     fn drop_least_needed(&mut self) -> bool {
         let recent = self.frames.back().map_or(0.0, |frame| frame.at) - RECENT;
@@ -191,9 +191,9 @@ impl Record {
         }
     }
 
-    /// Drops one restore point. Prefers a point that the previous point can replace, because only steps lie between the
-    /// two; among such points, takes the one that is the fewest steps after its predecessor. If there is none, drops
-    /// the oldest point.
+    /// Drops one restore point. Prefers points that are separated from the previous point only by steps, because the
+    /// previous point can replace them. Among these, drops the point with the fewest steps since the previous point. If
+    /// there are none, drops the oldest point.
     fn drop_restore_point(&mut self) {
         let mut all = Vec::new();
         for point in self.frames.iter().filter_map(|frame| frame.stats.restore_point.as_ref()) {

@@ -5,9 +5,9 @@ use crate::base::Attractor;
 /// An attraction or repulsion of bodies by the user's pointer.
 pub(super) struct Attraction {
     pub attractor: Attractor,
-    /// Number of computed steps during which the attraction has not acted yet; may be fractional.
+    /// Number of computed steps for which the attraction must still be applied; may be fractional.
     pub owed: f64,
-    /// Whether the attraction has changed any bodies, so that undo has something to revert.
+    /// Whether the attraction has changed any bodies. If so, undo can revert the changes.
     pub has_acted: bool,
 }
 
@@ -15,16 +15,17 @@ pub(super) struct Attraction {
 pub(super) struct EditState {
     /// Index of the selected body, whose properties each frame reports; `None` if no body is selected.
     pub selected: Option<usize>,
-    /// Whether a frame with the current body indices was published; `None` once the window knows these indices.
+    /// `Some` while the window may still use outdated body indices. The value says whether a frame with the current
+    /// indices has been published.
     renumbered: Option<bool>,
     /// The attraction by the user's pointer, if any.
     pub attraction: Option<Attraction>,
-    /// Whether the next brush stroke continues the last one, so that undo removes both.
+    /// Whether the next brush stroke continues the last one. If so, undo removes both strokes.
     pub stroke_goes_on: bool,
 }
 
 impl EditState {
-    /// Returns whether the window may still use outdated body indices, because bodies were removed or replaced.
+    /// Returns whether the window may still use outdated body indices after bodies were removed or replaced.
     pub(super) fn is_renumbered(&self) -> bool {
         self.renumbered.is_some()
     }
@@ -48,7 +49,7 @@ impl EditState {
         };
     }
 
-    /// Clears the selection and all edits after the bodies have been replaced.
+    /// Clears the selection, and ends the attraction and the brush stroke. Called after the bodies have been replaced.
     pub(super) fn reset(&mut self) {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }

@@ -95,7 +95,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for half the duration of the last burst and of the next one, which has `steps` steps.
+    /// Attracts the bodies once for the second half of the last burst and the first half of the next burst. The next
+    /// burst has `steps` steps.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);

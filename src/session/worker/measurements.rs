@@ -16,7 +16,7 @@ use crate::session::rates::RateCounter;
 const ENERGY_SHARE: f64 = 0.01;
 /// Longest time, in seconds, for which measuring energy and momentum may delay the steps.
 const ENERGY_SECONDS: f64 = 0.5;
-/// Assumed speed, in pairs per second, until the first measurement.
+/// Assumed speed of measuring energy, in pairs per second, used while the duration of a step is unknown.
 const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 /// Shortest time between two energy measurements while the energy plot is hidden.
 const ENERGY_EVERY: Duration = Duration::from_secs(1);

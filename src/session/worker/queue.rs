@@ -51,8 +51,9 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether `is_pointless` returns true for a waiting command, so that the current steps can be dropped.
-    /// Ignores commands that follow a request for a file or a film frame, because the request needs the steps.
+    /// Returns whether the current steps can be dropped because a waiting command makes them pointless. `is_pointless`
+    /// returns true for such a command. Ignores commands that follow a request for a file or a film frame, because the
+    /// request needs the steps.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
         self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)

@@ -6,8 +6,8 @@ use crate::engine::Config;
 
 /// Assumed interval between displayed frames, until the window reports the actual interval.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take, so that the frame
-/// is ready when the window has drawn the previous one.
+/// Fraction of the interval between displayed frames that an `auto` burst and its read-back may take. The rest is a
+/// reserve, so that the frame is ready when the window has drawn the previous one.
 const BURST_SHARE: f64 = 0.85;
 /// Number of bursts, including the current one, that a displayed frame may have to wait for in free run (when steps do
 /// not wait for the screen).
@@ -17,7 +17,8 @@ const MAX_FREE_BURST: u32 = 256;
 /// Longest duration of a burst of more than one step if a graphics card draws the frames, as a multiple of the usual
 /// interval between displayed frames. If the same card computes the steps, drawing waits for the burst.
 const LONGEST_PICTURES: f64 = 2.0;
-/// Longest burst, in steps, while the pointer attracts bodies; short because the attraction acts only between bursts.
+/// Longest burst, in steps, while the pointer attracts bodies. It is short because the attraction acts only between
+/// bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
 /// Longest time, in seconds, that a mode's minimum burst may take. If the minimum burst takes longer, bursts may be as
 /// short as one step.
@@ -37,8 +38,8 @@ pub(super) struct Stepper {
     pub picture: Duration,
     /// Whether the CPU draws the frames.
     pub is_software: bool,
-    /// If another simulation runs beside this one: number of steps between displayed frames. A burst ends at the next
-    /// step that is a multiple of this number.
+    /// Number of steps between displayed frames if another simulation runs beside this one; otherwise `None`. A burst
+    /// ends at the next step that is a multiple of this number.
     pub every: Option<u32>,
     /// Fraction of a step that did not fit into the last burst and is carried over to the next one.
     carry: f64,
@@ -54,8 +55,8 @@ pub(super) struct Situation {
     pub step_seconds: f64,
     /// Time to read back a frame, in seconds.
     pub read_seconds: f64,
-    /// Minimum time of a burst in free run, in seconds: the time of a step of the other simulation, so that both get
-    /// equal shares of the device; 0 without another simulation.
+    /// Minimum time of a burst in free run, in seconds. It is the time of a step of the other simulation, so that both
+    /// simulations get equal shares of the device. It is 0 without another simulation.
     pub least_seconds: f64,
     /// Whether the pointer attracts bodies.
     pub attracts: bool,

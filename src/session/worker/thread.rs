@@ -69,7 +69,8 @@ pub(super) struct Worker {
     pub autosave: Autosave,
     /// Handle for taking turns on the device; `None` unless a second simulation uses the device.
     pub turns: Option<Turns>,
-    /// Indices of lost devices that the window may not know about yet, so that its configurations may still name them.
+    /// Indices of lost devices that the window may not know about yet. Configurations from the window may still name
+    /// these devices.
     pub unseen_losses: VecDeque<usize>,
     /// `Some` once the program is quitting; contains the last camera position if there is a window.
     pub end: Option<Option<String>>,

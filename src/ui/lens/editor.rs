@@ -68,8 +68,8 @@ impl BuildError {
 }
 
 impl Editor {
-    /// Ends the build that replaces kernels; `failure` is the compiler's log or another message if the build failed.
-    /// Returns whether the editor started this build and is open, and thus shows the result.
+    /// Records the result of building edited kernels. If the build failed, `failure` is the compiler's log or another
+    /// message. Returns whether the editor shows the result, which it does if it is open and has started the build.
     pub fn finish_build(&mut self, failure: Option<&str>) -> bool {
         let was_running = matches!(self.build, Build::Running);
         if was_running {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// A page of the Lens window. Lesson files refer to a page by its serialized name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub enum Page {
-    /// Shares of the kernels in the time of a step.
+    /// Share of each kernel in the time of a step.
     #[default]
     #[serde(rename = "time of a step")]
     Step,

@@ -14,7 +14,8 @@ use crate::ui::model::Model;
 use crate::ui::widgets::{Chip, checkbox, chips, small};
 use crate::ui::{highlighter, theme};
 
-/// Width of the margin before the code, in characters: line number, and `+` or `−` for an added or removed line.
+/// Width of the margin before the code, in characters. It contains the line number, and `+` or `−` for an added or
+/// removed line.
 const MARGIN: usize = 7;
 /// Width of the coloured bar at the left edge of an added or removed line, in points.
 const EDGE: f32 = 3.0;
@@ -24,11 +25,12 @@ const TINT: f32 = 0.13;
 /// State of the "Source" page.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// Name of the kernel file that the user chose; `None` to show one that differs from the previous variant.
+    /// Name of the kernel file that the user chose; if `None`, the page shows a file that differs from the previous
+    /// variant's.
     file: Option<&'static str>,
     shows_removed: bool,
     shows_names: bool,
-    /// Index of the note on a change to which the code was last scrolled; `None` before that.
+    /// Index of the note to which the code was last scrolled; `None` if the code has not been scrolled to a note yet.
     note: Option<usize>,
     /// Whether the code must scroll to the note with the index `note` in this frame.
     scrolls: bool,

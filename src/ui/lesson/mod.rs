@@ -1,5 +1,5 @@
-//! Card with the current step of a lesson, which sets up the simulation, opens pages of the Lens window and outlines
-//! the control that the step refers to.
+//! Card with the current step of a lesson. Each step can set up the simulation, open a page of the Lens window, and
+//! outline a control.
 
 mod file;
 

@@ -23,13 +23,14 @@ pub(super) const SOURCE: Source = Source {
     constants: &[("LANES", 16), ("SET", SET)],
 };
 
-/// Number of bodies that traverse the tree together: one or several groups.
+/// Number of bodies in a set. A set consists of one or several groups of bodies whose tree walk begins together.
 const SET: usize = 256;
 /// Number of bits per digit in the radix sort of keys; must match `kernels/gravity/tree/order.cl`.
 const DIGIT_BITS: u32 = 10;
 /// Maximum number of cells in the top part of the tree; must match `kernels/gravity/tree/cells.cl`.
 const TOP_CELLS: usize = 4096;
-/// Maximum number of cells in the tree, because `kernels/gravity/tree/cells.cl` stores cell numbers in 25 bits.
+/// Maximum number of cells in the tree. It is limited because `kernels/gravity/tree/cells.cl` stores cell numbers in 25
+/// bits.
 const MOST_CELLS: usize = 1 << 25;
 /// Number of values that describe a tree cell; must match `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
@@ -62,8 +63,8 @@ struct Build {
 pub(super) struct CpuKernels {
     build: Build,
     bodies: usize,
-    /// Number of neighbouring bodies in a group. A group shares the second part of a walk, after the part for its whole
-    /// set.
+    /// Number of neighbouring bodies in a group. A tree walk has two parts: the first part is for a whole set of
+    /// groups, and the second part is for each group of the set.
     group: usize,
     /// Number of tasks (work-items) into which kernels divide the bodies.
     tasks: usize,

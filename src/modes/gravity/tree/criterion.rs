@@ -26,7 +26,7 @@ pub(super) const FAR_SOFTENING: f32 = 10.0;
 /// A walk for a set of groups opens cells whose radius exceeds this fraction of the set's radius, unless the cells are
 /// far enough away to act as a whole.
 pub(super) const OPENED_RADII: f32 = 1.0;
-/// Maximum number of bodies in an accepted leaf for which the bodies act one by one instead of as a cell.
+/// Maximum number of bodies in a leaf whose bodies act one by one even though the leaf is accepted as a whole.
 pub(super) const FEW_BODIES: u32 = 4;
 
 /// Returns the largest radius of an accepted cell, as a fraction of its distance, if cells are accepted by their angle

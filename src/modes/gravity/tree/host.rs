@@ -13,8 +13,8 @@ use crate::modes::gravity::parameters::Softening;
 /// A cell of the tree in host memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
-    /// First id and number of the cell's children or, in a leaf, first index (in the tree's order) and number of its
-    /// bodies.
+    /// For a cell with children, the id of the first child and the number of children. For a leaf, the index of the
+    /// first body in the tree's order and the number of bodies.
     pub parts: (u32, u32),
     pub is_inner: bool,
     pub centre: Vec3,
@@ -45,8 +45,9 @@ pub(super) struct HostCells {
 }
 
 impl HostCells {
-    /// Returns the ids of the cells at the `wanted` depth and of the leaves above it, and the depth. Uses a smaller
-    /// depth if there are more than [`MOST_BOXES`] such cells or if the cells were not read to that depth.
+    /// Returns the ids of the cells at the depth `wanted` and of the leaves at smaller depths, and then the depth
+    /// itself. Uses a smaller depth if there are more than [`MOST_BOXES`] such cells or if the cells were not read to
+    /// that depth.
     pub(super) fn at_depth(&self, wanted: u32) -> (Vec<u32>, u32) {
         let mut level = vec![0];
         for depth in 0..wanted {
@@ -85,8 +86,8 @@ pub(super) struct HostBodies {
 
 /// Bounds of the bodies that share a walk, from which the walk decides whether to accept a cell.
 pub(super) struct Target {
-    /// For each part of the bodies: the centre and half the size of the box around the part, and the largest error of
-    /// an accepted cell.
+    /// One entry for each part of the bodies: the centre of the box around the part, half the size of the box, and the
+    /// largest error that an accepted cell may have.
     parts: Vec<(Vec3, Vec3, f32)>,
     centre: Vec3,
     /// Largest distance of the bodies from `centre`.

@@ -9,8 +9,8 @@ use crate::compute::{Arg, Buffer, KernelSource, Lane};
 /// Device-specific part of the tree: kernels and buffers that build the tree, and arguments of the kernel `walk`.
 pub(super) trait TreeKernels {
     /// Queues the kernels that build the tree from positions `x` and the magnitudes `last` of the last accelerations.
-    /// If the results of the last walk are given as `costs`, the most expensive walks begin first: the fourth numbers
-    /// of the results are the costs of the bodies.
+    /// `costs` is the optional result of the last walk, with the cost of each body as the fourth number of its row. If
+    /// it is given, the most expensive walks begin first.
     fn build(&self, lane: &mut Lane, x: Arg, last: Arg, costs: Option<Arg>) -> Result<()>;
 
     /// Returns the arguments of the kernel `walk` that precede its output buffers. The kernel walks for the groups of
