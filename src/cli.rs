@@ -8,7 +8,7 @@ use crate::export::film::RATES;
 
 /// Simulate up to a million bodies, or a fluid, on a GPU or CPU with OpenCL, and watch the simulation live.
 ///
-/// Without a command, the viewer opens. Under mpirun, all ranks compute one simulation (if built with the feature `mpi`).
+/// Without a command, the viewer opens. Under mpirun, all ranks compute one simulation together; this requires a build with the feature `mpi`.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Cli {
@@ -177,7 +177,7 @@ pub(crate) struct View {
     /// Size of the window in pixels [default: the last size; 1280x800 the first time]
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
-    /// Start with a lesson: `kernels`, or a TOML file
+    /// Start with a lesson: the built-in lesson `kernels`, or a lesson in a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) lesson: Option<PathBuf>,
     /// Do not read or write settings and autosaves; --frames implies this
@@ -275,12 +275,13 @@ pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) subject: Subject,
     /// Measure the speed with these numbers of devices; for example, 1,2 measures the first device alone, then the first two
-    /// together. Under mpirun: with these numbers of ranks [default under mpirun: powers of two, and all]
+    /// together. Under mpirun: with these numbers of ranks [default under mpirun: powers of two, and all
+    /// ranks together]
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) devices: Vec<u16>,
-    /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the
-    /// same kind as the first device]. Under mpirun: the devices of each rank
+    /// Devices that the measurements with --devices may use: numbers, names, `all`, `gpus` or `sub:K` [default: all
+    /// devices of the same kind as the first device]. Under mpirun: the devices of each rank
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
     /// Scene to measure; it must allow any number of bodies [default: the first scene of each mode]
@@ -298,8 +299,8 @@ pub(crate) struct Bench {
     /// Values of compile-time parameters; every combination is measured [default: what `auto` chooses]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
     pub(crate) knob: Vec<String>,
-    /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`. A list of values for one
-    /// parameter, such as `opening=0.001,0.004`, compares error with speed for each value
+    /// Set a parameter of the mode. To see all parameters, give an unknown one, such as `list=1`. If you give several
+    /// values for one parameter, such as `opening=0.001,0.004`, the error and the speed are reported for each value
     #[arg(long, value_name = "KEY=VALUE,…", num_args = 1..)]
     pub(crate) set: Vec<String>,
     /// Search for the fastest variant and settings, and store them for `auto` to use
@@ -310,8 +311,8 @@ pub(crate) struct Bench {
     /// speed against error
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub(crate) plot: Option<PathBuf>,
-    /// Write a roofline chart to a PNG or CSV file: operations per second against operations per byte, beside the peak rates
-    /// of the device
+    /// Write a roofline chart to a PNG or CSV file: operations per second against operations per byte, together with
+    /// the peak rates of the device
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tune", "devices"])]
     pub(crate) roofline: Option<PathBuf>,
     /// Number of times to repeat each measurement; the median is reported
@@ -340,7 +341,7 @@ pub(crate) struct Check {
 pub(crate) struct Devices {
     #[command(flatten)]
     pub(crate) device: DevicesArgs,
-    /// Measure again how fast the CPU devices are. The fastest one is used if there is no GPU
+    /// Measure the speed of the CPU devices again. If there is no GPU, gravitile uses the fastest CPU device
     #[arg(long)]
     pub(crate) measure: bool,
     /// Print the results as JSON

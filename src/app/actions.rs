@@ -85,7 +85,7 @@ impl Viewer {
                         self.opening = None;
                         self.resume(path);
                     }
-                    None => self.ui.alerts.say("The previous autosave no longer exists"),
+                    None => self.ui.alerts.say("The autosave of the previous session no longer exists"),
                 },
                 Action::SavePicture => self.take_picture(self.ui.export.plan().size),
                 Action::RecordFilm => self.record(self.ui.export.plan()),
@@ -179,7 +179,9 @@ impl Viewer {
         match self.viewpoint.rig.recall(self.sim.shown.mode, number) {
             true => self.stop_following(),
             false => {
-                self.ui.alerts.say(format!("View {number} is empty. Press Ctrl+{number} to store a view."));
+                self.ui.alerts.say(format!(
+                    "View {number} is empty. Press Ctrl+{number} to store the current view there."
+                ));
             }
         }
     }
@@ -199,7 +201,7 @@ impl Viewer {
     /// Opens a scene, a snapshot, a picture with an embedded scene or snapshot, or a list of bodies.
     fn open(&mut self, path: PathBuf) {
         if !path.exists() && self.ui.files.forget(&path) {
-            let text = "no longer exists. It was removed from the list of recent files.";
+            let text = "no longer exists, and was removed from the list of recent files.";
             let text = format!("{} {text}", path.display());
             return self.ui.alerts.error("Could not open the file", text, None);
         }
@@ -217,7 +219,7 @@ impl Viewer {
     /// Asks the simulation to continue from the snapshot file `path`.
     fn resume(&mut self, path: PathBuf) {
         if self.sim.failure.is_some() {
-            let text = "The simulation stopped. Start gravitile again, then open the snapshot.";
+            let text = "The simulation has stopped. Restart gravitile, then open the snapshot.";
             return self.ui.alerts.error("Could not open the file", text, None);
         }
         if self.reader.take().is_some() {
@@ -347,7 +349,7 @@ impl Viewer {
         let charts = std::slice::from_ref(chart);
         match save(&self.exports, (&name, kind.name()), |file| kind.write_rooflines(charts, file)) {
             Ok(path) => self.ui.lens.roofline.saved = Some(path),
-            Err(error) => self.ui.alerts.failed("Could not save the roofline", &error),
+            Err(error) => self.ui.alerts.failed("Could not save the roofline chart", &error),
         }
     }
 
@@ -371,12 +373,14 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.watch.folder.clone();
-                let text = "Each change runs as soon as you save the file";
-                self.ui.alerts.say(format!("Edit a kernel file in {}. {text}", path.display()));
+                let text = "Each change takes effect as soon as you save the file";
+                self.ui
+                    .alerts
+                    .say(format!("You can now edit the kernel files in {}. {text}", path.display()));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }
-            Err(error) => self.ui.alerts.failed("Could not edit the kernels", &error),
+            Err(error) => self.ui.alerts.failed("Could not start editing the kernels", &error),
         }
     }
 
@@ -415,7 +419,7 @@ impl Viewer {
     /// Returns whether an error has stopped the simulation. If so, shows an error dialog with this `title`.
     pub(super) fn has_stopped(&mut self, title: &str) -> bool {
         if self.sim.failure.is_some() {
-            let text = "The simulation has stopped. Start gravitile again to continue.";
+            let text = "The simulation has stopped. Restart gravitile to continue.";
             self.ui.alerts.error(title, text, None);
         }
         self.sim.failure.is_some()
@@ -424,7 +428,7 @@ impl Viewer {
     /// Returns whether a snapshot is being opened. If so, asks the user to try again later.
     pub(super) fn must_wait(&mut self) -> bool {
         if self.sim.is_resuming {
-            self.ui.alerts.say("A snapshot is being opened. Try again once it is open.");
+            self.ui.alerts.say("A snapshot is being opened. Try again in a moment.");
         }
         self.sim.is_resuming
     }

@@ -43,8 +43,8 @@ fn origin(info: &'static ModeInfo, scene: &Scene) -> Result<String> {
         return Ok(format!("--scene {}", scene.name));
     }
     let Some(path) = scene.file.as_ref().and_then(|path| path.to_str()) else {
-        let advice = "save it (Ctrl+Shift+S), open the saved file (Ctrl+O), and copy again";
-        return Err(invalid!("the scene {} is not built in, and its file is unknown; {advice}", scene.name));
+        let advice = "save it (Ctrl+Shift+S), open the saved file (Ctrl+O), and copy the command line again";
+        return Err(invalid!("the scene {} is neither built in nor stored in a file; {advice}", scene.name));
     };
     let quoted = shlex::try_quote(path).map_err(|error| invalid!("{path}: {error}"))?;
     Ok(match path.ends_with(&format!(".{}", scene::file::EXTENSION)) {

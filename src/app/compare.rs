@@ -17,12 +17,12 @@ impl Viewer {
         if let Some(Comparison { active, has_original, .. }) = self.comparison {
             return self.keep(if has_original { active } else { active.other() });
         }
-        if self.has_stopped("Could not compare") {
+        if self.has_stopped("Could not start the comparison") {
             return;
         }
         if self.exports.film.is_some() || self.ui.measurement.running.is_some() || self.reader.is_some() {
             return self.ui.alerts.say(
-                "Cannot compare yet. Wait until the film or measurement is finished, or the file is open.",
+                "Cannot start a comparison while a film is being recorded, the speed is being measured or a file is being opened.",
             );
         }
         self.go_live(true);
@@ -33,7 +33,7 @@ impl Viewer {
         let (context, wake) = (self.screen.window.context().clone(), waker(&self.proxy));
         match Comparison::new(&mut self.sim, (&context, &self.screen.look), wake) {
             Ok(comparison) => self.comparison = Some(comparison),
-            Err(error) => self.ui.alerts.failed("Could not compare", &error),
+            Err(error) => self.ui.alerts.failed("Could not start the comparison", &error),
         }
         self.screen.redraw();
     }
@@ -131,7 +131,7 @@ impl Viewer {
                     let title = if comparison.has_started() {
                         "The comparison has ended"
                     } else {
-                        "Could not compare"
+                        "Could not start the comparison"
                     };
                     self.ui.alerts.failed(title, &error);
                     comparison.other.failure = Some(error);
@@ -164,7 +164,9 @@ impl Viewer {
                     self.configure(&before);
                     self.ui.alerts.say(format!("The other simulation: {text}"));
                 }
-                Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
+                Notice::Refused(error) => {
+                    self.ui.alerts.failed("Could not carry out the last action", &error);
+                }
                 Notice::Message(text) => self.ui.alerts.say(text),
                 Notice::Captured(capture) => self.draw_capture(*capture)?,
                 Notice::SnapshotSaved { is_asked_for: false, moment, outcome: Ok(()), .. } => {

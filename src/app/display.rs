@@ -14,7 +14,9 @@ use winit::window::WindowAttributes;
 /// chooses Wayland whenever WAYLAND_DISPLAY is set, and does not fall back to X11.
 pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
     if takes_x11(|name| env::var_os(name).filter(|value| !value.is_empty())) {
-        tracing::info!("no Wayland compositor responds at WAYLAND_DISPLAY; opening the window with X11");
+        tracing::info!(
+            "no Wayland compositor responds at the address in the environment variable WAYLAND_DISPLAY; using X11 instead"
+        );
         builder.with_x11();
     }
 }

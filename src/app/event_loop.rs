@@ -35,7 +35,7 @@ pub fn run(options: Options) -> Result<()> {
         App { proxy: event_loop.create_proxy(), options: Some(options), viewer: None, outcome: Ok(()) };
     let ended = event_loop.run_app(&mut app).map_err(|error| {
         Error::Graphics(format!(
-            "lost the connection to the display ({error}); start gravitile again to continue from the last autosave, unless autosaves are off"
+            "lost the connection to the display ({error}); if autosaves are on, restart gravitile to continue from the last autosave"
         ))
     });
     // The window may be gone, for example because the Wayland compositor has crashed, but its settings must be saved.

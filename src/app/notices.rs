@@ -13,7 +13,7 @@ impl Viewer {
                 Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {
                     self.ui.measurement.running = None;
-                    let advice = "The window shows the last state. Start gravitile again to continue.";
+                    let advice = "The simulation has stopped; the window shows its last state. Restart gravitile to continue.";
                     self.ui.alerts.error("The simulation stopped", format!("{error}. {advice}"), None);
                     (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
                     self.exports.requested.clear();
@@ -25,7 +25,8 @@ impl Viewer {
                     if self.sim.config.mode.info() == current.mode.info() {
                         self.sim.config.bodies = current.bodies;
                     }
-                    let text = format!("{error}. The other devices continue without it from step {step}.");
+                    let text =
+                        format!("{error}. The other devices continue without this device from step {step}.");
                     self.ui.alerts.error("A device failed", text, None);
                 }
                 Notice::SnapshotSaved { path, is_asked_for: true, outcome, .. } => match outcome {
@@ -65,7 +66,9 @@ impl Viewer {
                     let text = build_errors(&device, &file) + "The simulation continues unchanged.";
                     self.ui.alerts.error("Could not compile the kernel", text, Some(log));
                 }
-                Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
+                Notice::Refused(error) => {
+                    self.ui.alerts.failed("Could not carry out the last action", &error);
+                }
                 Notice::BlownUp { text, is_painted, current } => {
                     if self.sim.config.mode.info() != current.mode.info() {
                         self.ui.alerts.say(sentence(text));
@@ -73,7 +76,7 @@ impl Viewer {
                     }
                     self.sim.config.running = false;
                     self.timeline.note(sentence(text));
-                    let way_back = " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke.";
+                    let way_back = " You can also undo the last brush stroke (Ctrl+Z) and continue from the step before the stroke.";
                     let text = sentence(text) + if is_painted { way_back } else { "" };
                     self.ui.alerts.blew_up(text, self.sim.config.mode.as_ref(), is_painted);
                 }
@@ -127,8 +130,10 @@ impl Viewer {
             // The kernel editor already shows the error at its line.
             Err(_) if is_shown && self.ui.lens.is_open => {}
             Ok(ReplacedKernels { running, waiting }) => {
-                let [runs, waits] = [("Running now: ", running), ("Compiled on first use: ", waiting)]
-                    .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
+                let [runs, waits] =
+                    [("Running now: ", running), ("Will be compiled when first used: ", waiting)].map(
+                        |(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")),
+                    );
                 let all: Vec<String> = runs.into_iter().chain(waits).collect();
                 match all.is_empty() {
                     true => self.ui.alerts.kernel_runs("The kernels are unchanged"),
@@ -157,7 +162,7 @@ impl Viewer {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.
         if self.kernels.is_some() || self.sim.shown.runs_edited_kernels() {
-            let text = "The result was not saved for `auto`, because edited kernels are in use";
+            let text = "The fastest settings were not stored for `auto`, because edited kernels are in use";
             return self.ui.alerts.say(text);
         }
         let before = self.sim.config.clone();
@@ -165,7 +170,9 @@ impl Viewer {
         tuning::remember(&mut self.sim.config.tuned, &device, chart.info, &chart.trials);
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
-            let text = format!("{error}. `auto` uses this variant until you close the window.");
+            let text = format!(
+                "{error}. The setting `auto` uses the fastest variant only until you close the window."
+            );
             self.ui.alerts.error("Could not save the fastest variant", text, None);
         }
     }

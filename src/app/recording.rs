@@ -68,7 +68,7 @@ impl Viewer {
         if !keeps {
             self.ui.alerts.say("The film was cancelled");
         } else if film.done == 0 {
-            self.ui.alerts.say("The film was discarded because it had no pictures yet");
+            self.ui.alerts.say("The film was discarded, because no frames had been recorded yet");
         }
         let before = self.sim.config.clone();
         self.sim.config.running |= film.was_running;

@@ -163,7 +163,7 @@ impl Viewer {
                 false
             }
             _ => {
-                let text = "Not available for a recorded moment. Press End to return to the live simulation.";
+                let text = "This action is not available while a recorded moment is shown. Press End to return to the live simulation.";
                 self.ui.alerts.say(text);
                 true
             }

@@ -95,7 +95,7 @@ impl Settings {
     pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
         if Self::is_newer(&path) {
             let text = format!(
-                "A newer version of gravitile wrote {}. The default settings are used. Changes to the settings will \
+                "{} was written by a newer version of gravitile. The default settings are used. Changes to the settings will \
                  not be saved.",
                 path.display()
             );

@@ -112,7 +112,7 @@ impl Flow {
     pub(crate) fn check(&self) -> Result<(), String> {
         let (cells, all) = (self.cells.len(), self.walls.cells());
         if cells != all || self.walls.solid.len() != all {
-            return Err(format!("the number of cells is {cells}, but the grid has {all} cells"));
+            return Err(format!("the file has data for {cells} cells, but the grid has {all} cells"));
         }
         self.check_tracers(&self.tracers)
     }

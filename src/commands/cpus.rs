@@ -141,7 +141,7 @@ pub(super) fn preferred(found: &[FoundDevice]) -> usize {
     if cpus.iter().any(|info| speeds.of(info).is_none()) && Speeds::file().is_ok() {
         speeds = Speeds::measure(found);
         if let Some(sentence) = speeds.sentence(found) {
-            eprintln!("note: {sentence}, so it is used; to use another device, add --device");
+            eprintln!("note: {sentence}, so it was chosen; to use another device, add --device");
         }
     }
     speeds.ranking(found).first().map_or(0, |(info, _)| info.index)

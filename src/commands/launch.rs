@@ -65,7 +65,10 @@ fn start(args: &Simulation) -> Result<Config> {
             let config = Config::load(Path::new(path))?;
             let info = config.mode.info();
             if let Some(other) = args.mode.as_deref().filter(|mode| *mode != info.name) {
-                return Err(invalid!("{path} is a scene for --mode {}, not {other}", info.name));
+                return Err(invalid!(
+                    "{path} is a scene for --mode {}, but you chose --mode {other}",
+                    info.name
+                ));
             }
             config
         }

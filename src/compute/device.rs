@@ -64,7 +64,7 @@ impl FoundDevice {
 /// Opens a context for devices of one platform.
 pub(super) fn open_context(devices: &[FoundDevice]) -> Result<core::Context> {
     let Some(first) = devices.first() else {
-        return Err(invalid!("a context needs at least one device"));
+        return Err(invalid!("no device was selected; choose at least one"));
     };
     let ids: Vec<_> = devices.iter().map(|found| found.id).collect();
     let properties = ContextProperties::new().platform(first.platform);

@@ -272,7 +272,7 @@ impl Kernel {
         // OpenCL would replace a missing argument with the argument of an earlier call, whose buffer may be gone.
         if args.len() != self.args {
             let (name, expected, given) = (self.name, self.args, args.len());
-            return Err(invalid!("the kernel {name} has {expected} arguments, not {given}"));
+            return Err(invalid!("the kernel {name} has {expected} arguments, but gravitile passes {given}"));
         }
         let fail = |error| self.device.fail(self.name)(error);
         for (index, arg) in (0..).zip(args) {

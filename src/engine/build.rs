@@ -67,7 +67,9 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     let (things, device) = (work.things, &device.name);
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
-        false => Err(invalid!("cannot simulate {bodies} {things}: {device} has room for 1 to {most}")),
+        false => Err(invalid!(
+            "cannot simulate {bodies} {things}: on {device}, the number must be from 1 to {most}"
+        )),
     }
 }
 
@@ -154,6 +156,6 @@ pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>
         false => Ok(mode),
         true => mode
             .backwards()
-            .map_err(|why| invalid!("time cannot run backwards here: {}", why.trim_end_matches('.'))),
+            .map_err(|why| invalid!("this simulation cannot run backwards: {}", why.trim_end_matches('.'))),
     }
 }

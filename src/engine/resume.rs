@@ -89,7 +89,7 @@ impl Engine {
     pub fn continue_from(&mut self, point: &RestorePoint, config: Config) -> Result<()> {
         if config.mode.info() != self.config.mode.info() {
             return Err(invalid!(
-                "this step was computed in {} mode; switch to that mode first",
+                "this step was computed in {} mode; switch to {0} mode first",
                 config.mode.info().name
             ));
         }

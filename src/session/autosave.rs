@@ -12,7 +12,7 @@ use crate::engine::snapshot::EXTENSION;
 use crate::engine::{Engine, Snapshot};
 
 /// Message shown after saving a flow that has blown up and cannot continue.
-const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
+const BLOWN_UP: &str = "The file was saved, but its flow has blown up and cannot continue. After you open the file, restart the scene";
 
 /// A request to write a snapshot.
 #[derive(Debug, Clone)]

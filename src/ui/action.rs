@@ -188,7 +188,7 @@ pub enum Action {
     /// Begin to compare the simulation with a copy of itself, in the other half of the picture. If two simulations are
     /// already compared, end the comparison and continue with the original one.
     Compare,
-    /// Let the panel edit the other of the two compared simulations.
+    /// Switch the panel to the other of the two compared simulations.
     EditOther,
     /// Swap the halves of the picture in which the two compared simulations are shown.
     SwapHalves,

@@ -75,7 +75,7 @@ impl Alerts {
     /// Reports a failed autosave. Repeated failures share one dialog; a closed dialog reopens only for a new `reason`.
     pub fn autosave_failed(&mut self, reason: String) {
         if self.dialogs.has(AUTOSAVE_FAILED) || self.autosave_error.as_ref() != Some(&reason) {
-            let advice = "gravitile tries again at the next autosave. Until then, save a snapshot to another folder (Ctrl+S).";
+            let advice = "gravitile will try again at the next autosave. Until then, save a snapshot to another folder (Ctrl+S).";
             self.dialogs.update(AUTOSAVE_FAILED, format!("{reason}. {advice}"));
         }
         self.autosave_error = Some(reason);

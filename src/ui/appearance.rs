@@ -83,6 +83,6 @@ fn limit(look: &Look, counts: &CellCounts) -> Option<String> {
     let is_cut = counts.walk.is_none() && (counts.depth as f32) < look.cells_depth;
     is_cut.then(|| {
         let (depth, most) = (counts.depth, format::count(MOST_BOXES as u64));
-        format!("Showing depth {depth}, because the next depth has more than {most} cells")
+        format!("Showing depth {depth}, because the next deeper level has more than {most} cells")
     })
 }

@@ -13,14 +13,13 @@ use crate::modes::MODES;
 
 /// Message about an action that is refused while two simulations are compared.
 pub const ONE_SIMULATION: &str =
-    "Not available while comparing two simulations. Press D to end the comparison.";
+    "This action is not available while two simulations are compared. Press D to end the comparison.";
 
 impl Ui {
     /// Performs an action on the user interface or the model. Returns the action that the window must perform, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
-            let text =
-                "Not available while a film is being recorded. Press F9 to stop recording and save the film.";
+            let text = "This action is not available while a film is being recorded. Press F9 to stop recording and save the film.";
             self.alerts.say(text);
             return None;
         }

@@ -61,7 +61,7 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, units: &Units, out: &mut
     }
     if velocity.iter().any(|c| !c.is_finite()) {
         ui.label("Velocity");
-        ui.label(RichText::new("Not a finite number: the body is excluded").color(theme::of(ui).warning));
+        ui.label(RichText::new("Not a finite number, so the body is excluded").color(theme::of(ui).warning));
         ui.end_row();
         return;
     }
@@ -87,7 +87,7 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, 
     }
     let size = units.length.as_ref().map_or(1.0, |unit| unit.size as f32);
     let position = selected.position.map(|c| format!("{:>8.3}", c * size)).join(" ");
-    row(&units::labelled("Position", units.length.as_ref()), position, "x, y and z");
+    row(&units::labelled("Position", units.length.as_ref()), position, "Coordinates x, y and z");
     let help = "Acceleration due to gravity, |a|, computed in double precision";
     row("Acceleration", format::significant(length(selected.acceleration), 4), help);
     let help = "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity";
@@ -108,10 +108,10 @@ fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &B
     let what = match orbit.centre {
         OrbitCentre::Planet => "Kepler orbit around the planet",
         OrbitCentre::Body(_) => {
-            "Kepler orbit around the body with most of the mass, ignoring all other bodies"
+            "Kepler orbit around the body that has most of the mass; all other bodies are ignored"
         }
         OrbitCentre::Others => {
-            "Kepler orbit around the centre of mass of all other bodies; only those closer to the centre than this body count"
+            "Kepler orbit around the centre of mass of all other bodies. Only bodies closer to that centre than the selected body are assumed to attract it"
         }
     };
     let help = format!(
@@ -122,9 +122,9 @@ fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &B
     match (orbit.period, orbit.apocentre) {
         (Some(period), Some(apocentre)) => {
             row("Period", units::quantity(period, units.time.as_ref(), 4), "Time of one revolution");
-            let help = "Half the length of the ellipse";
+            let help = "Half the length of the orbit's ellipse";
             row("Semi-major axis", length(orbit.semi_major_axis), help);
-            row("Apocentre", length(apocentre), "Largest distance on the orbit");
+            row("Apocentre", length(apocentre), "Largest distance from the centre of attraction");
         }
         _ => row(
             "Bound",
@@ -132,14 +132,14 @@ fn orbit(ui: &mut egui::Ui, selected: &SelectedBody, (units, names): (&Units, &B
             "The body is faster than the escape speed, so its path is not an ellipse",
         ),
     }
-    row("Pericentre", length(orbit.pericentre), "Smallest distance on the orbit");
-    let help = "0 for a circle, below 1 for an ellipse, above 1 for a hyperbola";
+    row("Pericentre", length(orbit.pericentre), "Smallest distance from the centre of attraction");
+    let help = "Shape of the orbit: 0 for a circle, below 1 for an ellipse, above 1 for a hyperbola";
     row("Eccentricity", format::significant(orbit.eccentricity, 4), help);
     let inclination = orbit.inclination.map_or("–".to_owned(), |angle| format!("{angle:.2}°"));
     row(
         "Inclination",
         inclination,
-        "Angle between the orbit and the plane z = 0; above 90° the body moves clockwise",
+        "Angle between the orbit and the plane z = 0. Above 90°, the body moves clockwise as seen from positive z",
     );
 }
 
@@ -173,7 +173,7 @@ fn walked(ui: &mut egui::Ui, walk: &WalkCounts) {
         taken,
         "Tree cells that act on this body as single units, in place of the bodies that they contain",
     );
-    row("Pairs", walk.pairs, plain, "Bodies near enough that their forces are computed individually");
+    row("Pairs", walk.pairs, plain, "Bodies so close that their forces are computed individually");
 }
 
 fn number(

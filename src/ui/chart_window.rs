@@ -67,7 +67,7 @@ pub(super) fn save_buttons(
         let button = Button::new(format!("Save {}", name.to_uppercase()));
         let button = ui
             .add_enabled(has_results, button)
-            .on_hover_text("Save to the folder that gravitile was started in")
+            .on_hover_text("Save to the folder in which gravitile was started")
             .on_disabled_hover_text("No results yet");
         out.button(format_args!("{key} {name}"), &button, action(*format));
     }

@@ -27,10 +27,11 @@ const LEAST: f64 = 1e-9;
 /// Text shown instead of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
-const DIVERGENCE_HELP: &str = "Distance between the two positions of the same body at the same step, relative to the \
-                               size of the scene (the root mean square distance of the bodies from their mean position): \
-                               root mean square, and largest. For a flow, the difference between the values shown at the \
-                               same place, relative to their root mean square. At most 65 536 bodies or places are compared";
+const DIVERGENCE_HELP: &str = "How much the two simulations differ at the same step: root mean square and largest difference. For bodies, the \
+                               difference is the distance between the two positions of a body, relative to the size of the \
+                               scene (the root mean square distance of the bodies from their mean position). For a flow, it \
+                               is the difference between the two values shown at a place, relative to the root mean square \
+                               of all values. At most 65 536 bodies or places are compared";
 const TURNS_HELP: &str = "Steps per second that this simulation would compute if it had the device to itself. The two simulations take turns on the device";
 
 /// Shows the line between the two halves of the picture, their captions and, if `has_card` is true, the comparison
@@ -111,7 +112,7 @@ fn numbers(stats: &Stats) -> Vec<super::overlay::Row> {
     let (error, error_help) = mode.info().error;
     let mut rows = vec![
         row("Step", format::count(stats.step), "Number of steps since the scene began"),
-        row("Step rate alone", steps, TURNS_HELP),
+        row("Solo step rate", steps, TURNS_HELP),
         row("Speed", speed, work.help),
         row(error, accuracy::text(stats.relative_error), error_help),
     ];
@@ -162,7 +163,7 @@ fn card(ctx: &egui::Context, model: &mut Model, compared: Compared, out: &mut Co
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().button_padding.x = 6.0;
                 let together = "Both simulations show the same step: the faster one waits for the other";
-                let free = "Each simulation computes as many steps as it can in its turns on the device";
+                let free = "The simulations take turns on the device; each computes as many steps as it can in its turn";
                 let is_free = model.config.free_run;
                 let options =
                     [Chip::new("same step", together, !is_free), Chip::new("free run", free, is_free)];
@@ -170,11 +171,11 @@ fn card(ctx: &egui::Context, model: &mut Model, compared: Compared, out: &mut Co
                     model.config.free_run = clicked == 1;
                 }
                 ui.add_space(6.0);
-                let help = "Exchange the two halves of the picture";
+                let help = "Swap the left and right sides of the comparison";
                 button(ui, out, ("swap halves", "Swap", help), Action::SwapHalves);
-                let help = "End the comparison, and continue with the simulation in the left half";
+                let help = "End the comparison, and continue with the simulation on the left";
                 button(ui, out, ("keep left", "Keep left", help), Action::Keep(Half::Left));
-                let help = "End the comparison, and continue with the simulation in the right half";
+                let help = "End the comparison, and continue with the simulation on the right";
                 button(ui, out, ("keep right", "Keep right", help), Action::Keep(Half::Right));
                 shortcut_button(ui, out, ("end comparison", "End"), Action::Compare);
             });
@@ -218,7 +219,7 @@ fn curve(ui: &mut egui::Ui, log: &DivergenceLog) {
     tooltip(response, || {
         let [first, last] = [*first, *last].map(format::count);
         format!(
-            "Divergence from step {first} to step {last}: root mean square, and largest (grey). The axis is logarithmic"
+            "Divergence from step {first} to step {last}: root mean square (coloured) and largest (grey). The axis is logarithmic"
         )
     });
 }

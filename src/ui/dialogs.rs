@@ -152,7 +152,7 @@ fn contents(
     let Message { text, log, .. } = message;
     ui.label(text);
     if times > 1 {
-        ui.label(small(ui, format!("This happened {times} times.")));
+        ui.label(small(ui, format!("This error occurred {times} times.")));
     }
     if let Some(log) = log {
         ui.add_space(4.0);

@@ -64,8 +64,8 @@ impl DistributionPage {
         let time = units::quantity(distributions.time, unit.time.as_ref(), 4);
         let step = format::count(distributions.step);
         format!(
-            "Step {step}, time {time}. All bodies are included. While this page is shown, it is updated up to four times per second, \
-             or less often if that would slow the simulation."
+            "Step {step}, time {time}. All bodies are included. While this page is shown, it is updated at most four times per second, \
+             and less often if updates would slow the simulation."
         )
     }
 
@@ -195,7 +195,7 @@ fn show_speeds(ui: &mut egui::Ui, speeds: &SpeedHistogram, (unit, height): (Opti
         title(ui, "Speeds relative to the centre of mass", &law);
         if speeds.beyond > 0.0 {
             let share = format::significant(100.0 * speeds.beyond, 2);
-            ui.label(small(ui, format!("{share} % are faster")));
+            ui.label(small(ui, format!("{share} % are faster (not shown)")));
         }
     });
     let bars = speeds.bins.iter().map(|bin| {

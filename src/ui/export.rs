@@ -19,7 +19,7 @@ const MAX_SECONDS: f32 = 600.0;
 /// Command palette entries for the Export section: pairs of a control's identifier and the entry's text.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
     ("picture size", "Size of pictures and films"),
-    ("film", "Format of film files"),
+    ("film", "File format for films"),
     ("film seconds", "Length of films in seconds"),
 ];
 
@@ -87,7 +87,7 @@ impl Export {
 
     fn sizes(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         const TIMES: [(u32, &str); 3] = [(1, "1×"), (2, "2×"), (4, "4×")];
-        let help = "Size of pictures and films: a multiple of the size in the window, or a width and a height in pixels.";
+        let help = "Size of pictures and films: a multiple of their size in the window, or a width and a height in pixels.";
         let texts = ("picture size", "Size", help);
         let Self { size, typed, .. } = self;
         resettable(ui, out, texts, size, USUAL_SIZE, |ui, out, label, size| {
@@ -118,7 +118,7 @@ impl Export {
         let texts = (
             "film",
             "Film",
-            "File format of films. The default is MP4 if the program ffmpeg is installed, and GIF otherwise.",
+            "File format for films. The default is MP4 if the program ffmpeg is installed, and GIF otherwise.",
         );
         resettable(ui, out, texts, &mut self.format, Format::usual(), |ui, out, _, chosen| {
             let chip =
@@ -160,8 +160,7 @@ impl Export {
         let area = egui::Area::new("filming".into()).pivot(egui::Align2::CENTER_BOTTOM).fixed_pos(bottom);
         area.show(ctx, |ui| {
             egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 8)).show(ui, |ui| {
-                let help =
-                    "The simulation waits until each picture is drawn, so that the film plays smoothly";
+                let help = "The simulation waits until each frame is drawn, so that the film plays smoothly";
                 ui.label(progress.to_string()).on_hover_text(help);
                 ui.horizontal(|ui| {
                     ui.add(ProgressBar::new(progress.share()).desired_width(220.0));

@@ -114,10 +114,10 @@ fn help(info: &Info) -> String {
     let &Info { key, help, unit, effect, .. } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
     let effect = match effect {
-        ChangeEffect::Window => "a change affects only the window, in all scenes",
-        ChangeEffect::View => "a change affects only the picture",
+        ChangeEffect::Window => "this setting changes only the window, and applies to all scenes",
+        ChangeEffect::View => "this setting changes only the picture",
         ChangeEffect::Live => "a change takes effect at the next step",
-        ChangeEffect::Rebuild => "a change rebuilds the kernel, and the simulation continues",
+        ChangeEffect::Rebuild => "a change rebuilds the kernel; the simulation then continues",
         ChangeEffect::Reseed => "a change restarts the scene",
     };
     format!("{help}\n\n{key}{unit} · {effect}")

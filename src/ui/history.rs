@@ -61,7 +61,7 @@ pub(super) static QUANTITIES: [Quantity; 9] = [
         key: "virial_ratio",
         label: "2T / |V|",
         joins: false,
-        help: "Virial ratio: twice the kinetic energy divided by the potential energy; 1 in equilibrium",
+        help: "Virial ratio: twice the kinetic energy divided by the magnitude of the potential energy; 1 in equilibrium",
         value: |stats, _| reading(stats, "virial_ratio"),
     },
     Quantity {
@@ -82,7 +82,7 @@ pub(super) static QUANTITIES: [Quantity; 9] = [
         key: "reynolds",
         label: "Reynolds number",
         joins: false,
-        help: "Mean speed × length of the scene / viscosity",
+        help: "Reynolds number of the flow: mean speed × length of the scene / viscosity",
         value: |stats, _| reading(stats, "reynolds"),
     },
     Quantity {

@@ -54,11 +54,11 @@ fn title(ui: &egui::Ui, variant: &str) -> LayoutJob {
 /// Shows the button that starts or stops kernel editing, and the folder that contains the edited kernels, if any.
 fn sources(ui: &mut egui::Ui, (folder, is_edited): (Option<&Path>, bool), out: &mut Collector) {
     let built_in = |ui: &mut egui::Ui, out: &mut Collector| {
-        let help = "Use the built-in kernels again. If you edit kernels in a folder, its files are kept";
+        let help = "Use the built-in kernels again. The files in your kernel folder are kept";
         button(ui, out, ("own kernels", "Built-in kernels", help), Action::UseBuiltInKernels);
     };
     let Some(folder) = folder else {
-        let help = "Copy the kernels' OpenCL C source code to a folder; each change runs when you save it";
+        let help = "Copy the kernels' OpenCL C source code to a folder, where you can edit it. Each change runs as soon as you save the file";
         button(ui, out, ("edit kernels", "Edit…", help), Action::EditKernels);
         if is_edited {
             built_in(ui, out);
@@ -76,7 +76,7 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let info = config.mode.info();
     let in_use = info.variant(stats.variant);
     let options: Vec<_> = info.variants.iter().map(|it| (it, it.name.to_owned(), it.summary)).collect();
-    let help = "Version of the kernel. All versions compute the same step in different ways; slowest first";
+    let help = "Version of the kernel, listed from slowest to fastest. All versions compute the same step in different ways";
     auto_row(ui, out, ("variant", "Variant", help), &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
         // Two lines are reserved for the note, so that choosing another variant does not move the controls below.
@@ -163,21 +163,31 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Coll
 /// Shows the buttons that start speed measurements, or the progress of a running measurement, and the fastest result.
 fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, out: &mut Collector) {
     let label = config.mode.info().work.label.0;
-    row(ui, "Measure", "Measure speed on this device; the simulation pauses meanwhile", |ui, _| {
-        if let Some(share) = measurement.running {
-            let help = "Stop measuring and continue the simulation";
-            button(ui, out, ("end study", "Stop", help), Action::StopStudy);
-            ui.add(ProgressBar::new(share).desired_height(8.0));
-            return;
-        }
-        // Narrow gaps, so that the buttons fit beside the label.
-        ui.spacing_mut().item_spacing.x = 3.0;
-        ui.spacing_mut().button_padding.x = 5.0;
-        let help = "Measure every variant with every work-group size";
-        button(ui, out, ("sweep work-groups", "Work-groups", help), Action::StartStudy(Study::WorkGroups));
-        let help = "Measure every variant with increasing numbers of bodies or cells";
-        button(ui, out, ("sweep bodies", label, help), Action::StartStudy(Study::Bodies));
-    });
+    row(
+        ui,
+        "Measure",
+        "Measure the speed on this device. The simulation pauses during the measurement",
+        |ui, _| {
+            if let Some(share) = measurement.running {
+                let help = "Stop measuring and continue the simulation";
+                button(ui, out, ("end study", "Stop", help), Action::StopStudy);
+                ui.add(ProgressBar::new(share).desired_height(8.0));
+                return;
+            }
+            // Narrow gaps, so that the buttons fit beside the label.
+            ui.spacing_mut().item_spacing.x = 3.0;
+            ui.spacing_mut().button_padding.x = 5.0;
+            let help = "Measure every variant with every work-group size";
+            button(
+                ui,
+                out,
+                ("sweep work-groups", "Work-groups", help),
+                Action::StartStudy(Study::WorkGroups),
+            );
+            let help = "Measure every variant with increasing numbers of bodies or cells";
+            button(ui, out, ("sweep bodies", label, help), Action::StartStudy(Study::Bodies));
+        },
+    );
     let is_chart_hidden = measurement.chart.is_some() && !measurement.is_open;
     if measurement.running.is_none() || is_chart_hidden {
         row(ui, "", "", |ui, _| {

@@ -49,7 +49,11 @@ pub static CONTROLS: &[Control] = &[
         &[with_ctrl(Key::S)],
         "Save a snapshot to continue later from exactly this step",
     ),
-    keys(Action::SavePicture, &[plain(Key::F12)], "Save a picture; open it later to continue from this step"),
+    keys(
+        Action::SavePicture,
+        &[plain(Key::F12)],
+        "Save a picture, which you can open later to continue from this step",
+    ),
     keys(Action::RecordFilm, &[plain(Key::F9)], "Record a film, or stop and save it"),
     keys(Action::FrameAll, &[plain(Key::F)], "Zoom to fit: bring everything into view"),
     keys(Action::ResetView, &[plain(Key::Home)], "Reset the camera"),
@@ -64,7 +68,7 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Action::Undo,
         &[with_ctrl(Key::Z)],
-        "Undo the last change or edit. Undoing an edit also returns to the step of the edit.",
+        "Undo the last change or edit. Undoing an edit also returns the simulation to the step at which the edit was made.",
     ),
     keys(
         Action::Redo,
@@ -76,10 +80,14 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Action::ToggleLens,
         &[plain(Key::K)],
-        "Show or hide the lens: times, source code and roofline of the kernels",
+        "Show or hide the Lens window: times, source code and roofline of the kernels",
     ),
     keys(Action::Compare, &[plain(Key::D)], "Compare two simulations side by side, or end the comparison"),
-    keys(Action::EditOther, &[plain(Key::X)], "Edit the other of the two compared simulations"),
+    keys(
+        Action::EditOther,
+        &[plain(Key::X)],
+        "Switch the panel to the other of the two compared simulations",
+    ),
     keys(
         Action::ToggleTimeline,
         &[plain(Key::J)],
@@ -98,9 +106,13 @@ pub static CONTROLS: &[Control] = &[
         "Start or end the presentation: only the picture, in full screen",
     ),
     keys(Action::ToggleNumbers, &[plain(Key::I)], "Collapse or expand the statistics over the picture"),
-    keys(Action::LargerText, &[with_ctrl(Key::Plus), with_ctrl(Key::Equals)], "Larger text and controls"),
-    keys(Action::SmallerText, &[with_ctrl(Key::Minus)], "Smaller text and controls"),
-    keys(Action::DefaultTextSize, &[with_ctrl(Key::Num0)], "Default size of text and controls"),
+    keys(
+        Action::LargerText,
+        &[with_ctrl(Key::Plus), with_ctrl(Key::Equals)],
+        "Make text and controls larger",
+    ),
+    keys(Action::SmallerText, &[with_ctrl(Key::Minus)], "Make text and controls smaller"),
+    keys(Action::DefaultTextSize, &[with_ctrl(Key::Num0)], "Reset the size of text and controls"),
     keys(Action::OpenPalette, &[with_ctrl(Key::P), with_ctrl(Key::K)], "Search commands and settings"),
     keys(Action::ToggleHelp, &[plain(Key::Questionmark), plain(Key::F1)], "Show or hide this help"),
     keys(
@@ -117,7 +129,7 @@ pub static CONTROLS: &[Control] = &[
     words("Drag with the launch tool", "Launch a body along the arrow; Shift+drag launches a cluster"),
     words(
         "Press with the attract tool",
-        "Attract bodies while the simulation runs; right button or Shift repels",
+        "Attract bodies while the simulation runs; hold the right button or Shift to repel them",
     ),
 ];
 

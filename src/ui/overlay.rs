@@ -37,7 +37,7 @@ const REST_HEIGHTS: [f32; 2] = [110.0, 40.0];
 /// Tooltip for the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Tooltip for the legend shown while colours represent force errors.
-const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that it takes at most 2 % of the time (more while paused). Each body keeps its colour until it is measured again.";
+const ERRORS_HELP: &str = "The colour of a body is the relative error of its force, |δa|/|a|, compared with a sum over all bodies in double precision. The scale is logarithmic. Grey bodies have not been measured yet: the live check measures some bodies at a time, in turn, so that the check takes at most 2 % of the time (more while the simulation is paused). Each body keeps its colour until it is measured again.";
 /// Size of the colour bar in the legend, in points.
 const LEGEND: Vec2 = vec2(52.0, 10.0);
 /// Size of a number at an end of the colour bar, in points. The longest number fits, so that the bar does not move.
@@ -294,7 +294,7 @@ fn timings(model: &Model) -> Vec<Row> {
         false => String::new(),
     };
     let limit = stats.share_of_limit().map_or(UNKNOWN.to_owned(), |share| format!("{:.0} %", 100.0 * share));
-    let step_help = "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; the rest of the time it waits";
+    let step_help = "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; for the rest of the time, it is idle";
     let draw_help = "Time to upload the frame's data to OpenGL and to draw the frame";
     vec![
         row("Step on device", milliseconds(stats.device_ms_per_step) + &busy, step_help),
@@ -329,7 +329,7 @@ fn error_row(model: &Model) -> Row {
     let spread = stats.errors.map(|errors| format!("\n\nLast measurement: {}.", errors.spread()));
     let (alarm, spread) = (accuracy::text(Some(alarm)), spread.unwrap_or_default());
     let help = format!(
-        "{help} The number is the root mean square. Values above {alarm} are shown as a warning.{spread}"
+        "{help} The number shown is the root mean square. Values above {alarm} are highlighted as a warning.{spread}"
     );
     row(label, accuracy::text(stats.relative_error), help).warns(worries)
 }
@@ -348,7 +348,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     let Some(diagnostics) = &stats.diagnostics else { return rows };
     if mode.info().work.shows_momentum {
         let share = format!("{:.2e}", momentum_share(stats).unwrap_or(0.0));
-        let help = format!("{MOMENTUM_HELP}. Without external forces it is constant");
+        let help = format!("{MOMENTUM_HELP}. The total momentum is constant if there are no external forces");
         rows.push(row("Momentum", share, help));
     }
     // The sparkline already shows its reading with a separate label.

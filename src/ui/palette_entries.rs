@@ -79,7 +79,7 @@ const COMMANDS: [(&str, Action); 18] = [
     ("Measure the speed of every work-group size", Action::StartStudy(Study::WorkGroups)),
     ("Measure the speed with different numbers of bodies or cells", Action::StartStudy(Study::Bodies)),
     ("Auto-tune: search for the fastest kernel settings", Action::StartStudy(Study::Tune)),
-    ("Swap the halves of two compared simulations", Action::SwapHalves),
+    ("Swap the left and right sides of the comparison", Action::SwapHalves),
     ("Keep left: end the comparison, and continue with the left simulation", Action::Keep(Half::Left)),
     ("Keep right: end the comparison, and continue with the right simulation", Action::Keep(Half::Right)),
     ("Stop measuring", Action::StopStudy),

@@ -186,7 +186,7 @@ fn bodies(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
             let number = ui.add_enabled_ui(false, |ui| {
                 auto_number(ui, out, ("bodies", label), &mut Some(fixed), fixed, fixed..=fixed);
             });
-            number.response.on_hover_text(format!("This scene sets the number of {}", work.things));
+            number.response.on_hover_text(format!("The number of {} is fixed by this scene", work.things));
         }
         None => {
             auto_number(ui, out, ("bodies", label), &mut config.bodies, stats.bodies, 1..=*max_bodies);
@@ -230,9 +230,9 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         let is_only = was && config.devices.len() == 1;
         let mut on = was;
         let help = match is_only {
-            true => "At least one device must stay checked",
+            true => "At least one device must stay selected",
             false => {
-                "The checked devices share the work. A device that would slow the others down gets no work"
+                "The selected devices share the work. A device that would slow the others down gets no work"
             }
         };
         let name = format!("{} · {}", info.index, info.name);

@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) 
     more(
         ui,
         out,
-        ("more parameters", "More parameters", "Parameters that few users need"),
+        ("more parameters", "More parameters", "Parameters that rarely need to be changed"),
         &mut *config.mode,
         |ui, out, mode| {
             let shows = |info: &Info| info.advanced && info.effect != View;

@@ -89,8 +89,8 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         });
         return;
     }
-    let help = "Current step. Type a number to go to that step and pause. Earlier steps are computed backwards where \
-                possible, or else from the start.";
+    let help = "Current step. Type a number to go to that step and pause. Earlier steps are reached by running \
+                backwards if possible, and otherwise by restarting the scene.";
     let label = ui.label(weak("step".to_owned())).on_hover_text(help);
     let text: fn(f64) -> String = |step| format::count(step as u64);
     let (step, speed) = (stats.step as f64, (10.0, text));
@@ -108,7 +108,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
             if model.config.running { stats.steps_per_second * stats.config.mode.time_step() } else { 0.0 };
         let [time, speed] = [stats.time, speed].map(|time| units::quantity(time, units.time.as_ref(), 3));
         format!(
-            "Simulated time since the scene began: {time}. Current speed: {speed} per second of real time"
+            "Simulated time since the scene began: {time}. Current speed: {speed} of simulated time per second of real time"
         )
     });
 }

@@ -59,7 +59,7 @@ enum Page {
 
 /// All pages of the Plots window with their titles and tooltips, in the order in which the window lists them.
 const PAGES: [(Page, &str, &str); 2] = [
-    (Page::Time, "Over time", "Measured quantities against simulated time"),
+    (Page::Time, "Over time", "Measured quantities plotted against simulated time"),
     (Page::Distributions, "Distributions", "Density profile and speeds of the bodies at the current step"),
 ];
 
@@ -149,7 +149,7 @@ impl Plots {
                     grid(ui, lines, (conserves, *resets));
                     format!(
                         "Horizontal axis: {}. Scroll to zoom, drag to move, right-drag to select a range. Energy and \
-                         momentum are measured up to ten times per second, or less often if that would slow the \
+                         momentum are measured at most ten times per second, and less often if measuring would slow the \
                          simulation.",
                         units::labelled("simulated time", unit),
                     )
@@ -200,7 +200,7 @@ fn buttons(ui: &mut egui::Ui, page: Page, has_data: bool, out: &mut Collector) -
     ui.horizontal(|ui| {
         let save = ui.add_enabled(has_data, egui::Button::new("Save CSV"));
         let save = save
-            .on_hover_text("Save the plotted data to the folder that gravitile was started in")
+            .on_hover_text("Save the plotted data to the folder in which gravitile was started")
             .on_disabled_hover_text("No data yet. Start the simulation.");
         out.button("save plots", &save, Action::SavePlots);
         if page != Page::Time {
@@ -303,7 +303,7 @@ fn title(ui: &mut egui::Ui, curves: &[Curve], has_differences: bool) {
             ui.label(small(ui, "relative to the axis centre"));
         }
     });
-    let note = "\n\nAxis labels with a sign are relative to the value at the centre of the axis";
+    let note = "\n\nAxis labels with a + or − sign are differences from the value at the centre of the axis";
     let help = || curves.iter().map(|(quantity, _)| quantity.help).collect::<Vec<_>>().join("\n\n");
     tooltip(title.response, || help() + if has_differences { note } else { "" });
 }

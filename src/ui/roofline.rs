@@ -155,8 +155,9 @@ fn description(chart: &RooflineChart, point: &RooflinePoint) -> String {
     let (counts, speed) = (point.counts, point.operations_per_second());
     let number = |value: f64| format::significant(value, 3);
     let unit = if matches!(chart.info.limit, crate::modes::Limit::Pair(_)) { "pair" } else { "cell" };
-    let share =
-        chart.ceiling(counts.intensity()).map(|most| format!(", {:.0} % of the roof", 100.0 * speed / most));
+    let share = chart
+        .ceiling(counts.intensity())
+        .map(|most| format!(", {:.0} % of the roofline", 100.0 * speed / most));
     format!(
         "{}\n{} operations and {} bytes per {unit}: {} operations per byte\n{} operations/s{}",
         point.variant.name,

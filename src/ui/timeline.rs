@@ -47,7 +47,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, out: &mut Collector) {
 fn controls(ui: &mut egui::Ui, timeline: &TimelineState, out: &mut Collector) {
     ui.add_enabled_ui(timeline.span.is_some(), |ui| {
         let text = if timeline.plays { "⏸ Pause replay" } else { "▶ Replay" };
-        let help = "Replay the recording from the moment on the screen, or from its start (Space while a recorded moment is shown)";
+        let help = "Replay the recording from the recorded moment that is shown, or otherwise from its start. Press Space to start or pause the replay while a recorded moment is shown";
         let replay = with_help(ui.button(text), help);
         out.button("replay", &replay, Action::ReplayOrPause);
         let all = SPEEDS.iter().map(|(speed, name)| Chip::new(name, "Speed of the replay", *speed == timeline.speed));
@@ -74,7 +74,7 @@ fn state(ui: &mut egui::Ui, model: &Model) {
     let timeline = model.timeline;
     let Some([first, last]) = timeline.span else {
         let text = if timeline.bytes[1] == 0 {
-            "The timeline is off. Set Timeline memory above 0 MB."
+            "The timeline is off. To turn it on, set Timeline memory above 0 MB."
         } else {
             "Nothing recorded yet"
         };
@@ -85,7 +85,7 @@ fn state(ui: &mut egui::Ui, model: &Model) {
     let size = format!("Recorded: {} · {used:.0} of {limit:.0} MB", span(last - first));
     let part = match timeline.share {
         1 => String::new(),
-        share => format!(" One in {share} bodies is recorded."),
+        share => format!(" Only one in {share} bodies is recorded."),
     };
     let help = format!(
         "Length of the recording without pauses, and the memory that it uses. When the memory is used up, older parts keep fewer frames per \

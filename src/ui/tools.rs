@@ -59,7 +59,7 @@ fn choice(ui: &mut egui::Ui, tools: &mut ToolSettings, out: &mut Collector) {
         (Tool::Attract, "attract", keys::hint(&Action::ToggleTool(Tool::Attract))),
     ];
     ui.horizontal(|ui| {
-        ui.label("Mouse").on_hover_text("Effect of dragging over the picture");
+        ui.label("Mouse").on_hover_text("What dragging in the picture does");
         // Narrow gaps, so that the row fits at twice the text size.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
@@ -77,11 +77,11 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
     let (texts, values, range, hint) = match tools.tool {
         Tool::Look => return,
         Tool::Launch => (
-            ("launch mass", "Mass", "Mass of a launched body, as a share of the mass of all bodies."),
+            ("launch mass", "Mass", "Mass of a launched body, as a share of the total mass of all bodies."),
             (&mut tools.mass_share, usual.mass_share),
             1e-6..=1.0,
-            "Drag to set the velocity; a drag over half the picture's height gives escape velocity. Shift+drag launches \
-             a cluster, Escape cancels.",
+            "Drag to launch a body: a longer drag gives a higher velocity, and half the picture's height gives \
+             escape velocity. Shift+drag launches a cluster. Escape cancels.",
         ),
         Tool::Attract => (
             ("pull strength", "Strength", strength_help),
@@ -89,7 +89,9 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
             0.05..=20.0,
             match is_paused {
                 true => "Paused. Press Space to run; the mouse then attracts bodies.",
-                false => "Hold the left button to attract; hold the right button or Shift to repel.",
+                false => {
+                    "Hold the left button to attract. Hold the right button, or Shift and the left button, to repel."
+                }
             },
         ),
     };

@@ -174,8 +174,11 @@ fn excluded(model: &Model) -> Option<Warning> {
     let (mode, things) = (model.config.mode.as_ref(), model.stats.config.mode.info().work.things);
     let count = Some(model.stats.nonfinite).filter(|count| *count > 0)?;
     Some(Warning {
-        text: format!("{} {things} excluded: values not finite", format::count(count as u64)),
-        help: "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
+        text: format!(
+            "{} {things} excluded, because their values are not finite",
+            format::count(count as u64)
+        ),
+        help: "Positions or velocities became too large for the computation. Undo the last edit, or restart with a smaller time step.",
         fix: Fix::of(mode, mode.info().stabilizer).map(Fix::restarting),
     })
 }
@@ -203,7 +206,7 @@ fn softening(model: &Model, orbits: &mut CloseOrbits) -> Option<Warning> {
     let mode = model.config.mode.as_ref();
     let (eps, longest) = (mode.values().float(KEY)?, orbits.longest(&model.config.start)?);
     (eps > MUCH_SOFTER * longest).then(|| {
-        let problem = format!("Softening {eps} smooths away the closest orbits");
+        let problem = format!("Softening {eps} is too large for the closest orbits");
         Warning::new(problem, Fix::number(mode, "lower", KEY, longest))
     })
 }

@@ -34,7 +34,7 @@ pub fn check_version(context: &Context) -> Result<()> {
     match *context.get_opengl_version() {
         Version(Api::Gl, major, minor) if (major, minor) >= (3, 3) => Ok(()),
         _ => Err(Error::Graphics(format!(
-            "{} supports only {}",
+            "the graphics device {} supports only OpenGL {}",
             context.get_opengl_renderer_string(),
             context.get_opengl_version_string()
         ))),

@@ -86,7 +86,7 @@ impl Trails {
             self.past = Some(self.allocate(bodies, pieces + 1, stride)?);
         }
         let (Some(past), Some((now, values))) = (&mut self.past, &cloud.buffers) else { return Ok(()) };
-        let keep = "keep a trail";
+        let keep = "store a trail";
         now.copy_to(past.now.0.as_slice()).map_err(graphics(keep))?;
         values.copy_to(past.now.1.as_slice()).map_err(graphics(keep))?;
         past.since += 1;

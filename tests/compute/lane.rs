@@ -141,5 +141,5 @@ fn a_kernel_refuses_missing_arguments() {
     let device = cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
     let error = Lane::new(&device).whole(Pass::cheap(&kernel, &[Arg::Uint(1)], 1)).unwrap_err();
-    assert!(error.to_string().contains("count_up has 2 arguments, not 1"), "{error}");
+    assert!(error.to_string().contains("count_up has 2 arguments, but gravitile passes 1"), "{error}");
 }

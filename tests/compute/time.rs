@@ -111,7 +111,7 @@ fn what_cannot_go_back_says_why_and_goes_on() {
     }
     for info in &MODES[1..] {
         let why = refused(Config { bodies: Some(256), ..Config::new(info) });
-        assert!(why.starts_with("time cannot run backwards here"), "{why}");
+        assert!(why.starts_with("this simulation cannot run backwards"), "{why}");
     }
 }
 

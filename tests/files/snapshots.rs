@@ -324,7 +324,7 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
             |s| drop(s.runs[0].extra.insert("later".into(), vec![1.0])),
             "the data \"0.extra.later\", which does not belong to its scene",
         ),
-        (0, None, |s| s.runs[0].time = f64::NAN, "too large or not finite"),
+        (0, None, |s| s.runs[0].time = f64::NAN, "its simulated time is not finite"),
         (1, None, |s| list(s, "sizes").fill(1e6), "\"radii\" is invalid"),
         (1, None, |s| list(s, "sizes")[3] *= 1.1, "proportional to the cube root"),
         (1, None, |s| list(s, "sizes")[3] = f32::NAN, "proportional to the cube root"),

@@ -28,7 +28,8 @@ parameters! {
         occlusion: EffectMode = EffectMode::Auto, "Ambient occlusion" effect(View) advanced(true),
         /// Scales the drawn size of bodies. Asteroids keep their own radius.
         point_size: f32 = 1.0, "Point size" [0.25..=4.0, Log] effect(View),
-        /// Length of trails in frames; 0 turns trails off. With many bodies, trails are coarser; with very many, they are off.
+        /// Length of the trails behind bodies, in frames; 0 turns trails off. With many bodies, trails are drawn coarsely;
+        /// with very many bodies, they are not drawn at all.
         trails: f32 = 0.0, "Trails" [0.0..=2000.0, Log] unit("frames") effect(View) => round_trails,
         /// Dims distant bodies.
         depth_cue: f32 = 0.3, "Depth cue" [0.0..=1.0, Linear] effect(View) advanced(true),
@@ -36,27 +37,28 @@ parameters! {
         stars: f32 = 0.4, "Stars" [0.0..=1.0, Linear] effect(View) advanced(true),
         /// Draws the plane z = 0 and the axes.
         grid: bool = false, "Grid" effect(View) advanced(true),
-        /// Shows the names of named bodies, the heaviest first. Names never overlap.
+        /// Shows the names of bodies that have a name. Where names would overlap, only the name of the heaviest
+        /// body is shown.
         labels: bool = true, "Names" effect(View) advanced(true),
-        /// Shows the initial orbits of the heaviest named bodies, in scenes that give their bodies orbits.
+        /// Shows the initial orbits of the heaviest named bodies. Works only in scenes that define orbits.
         orbits: bool = true, "Orbits" effect(View) advanced(true),
         /// Shows a scale bar at the lower right; its length is a round number. `auto` shows it in scenes with a unit of length.
         scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),
-        /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that act on it as a whole
-        /// (blue) and the larger cells that were opened for it (orange).
+        /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that act on the
+        /// body as a whole (blue), and the larger cells that were opened, so that their parts act separately (orange).
         cells: bool = false, "Tree cells" effect(View) advanced(true),
-        /// Depth of the tree cells below the root, which has depth 0.
+        /// Depth of the tree cells that are drawn. The root cell, which contains all bodies, has depth 0.
         cells_depth: f32 = 4.0, "Cell depth" [0.0..=16.0, Linear] unit("levels") effect(View) advanced(true) => round_cells_depth,
         /// The camera follows the centre of mass.
         follow: bool = false, "Follow" effect(View) advanced(true),
         /// The camera orbits slowly around its target.
         turn: bool = false, "Auto-rotate" effect(View) advanced(true),
-        /// Slowly zooms and pans so that the bodies stay in view. Panning or zooming by hand pauses this until you press F or
-        /// Home; rotating does not.
+        /// Slowly zooms and pans the camera so that most bodies stay in view. Panning or zooming by hand pauses this; press F or
+        /// Home to resume.
         keep_in_view: bool = false, "Keep in view" effect(Window) advanced(true),
-        /// Opens each scene with a short camera move. Any input to the camera ends the move.
+        /// Starts each scene with a short camera movement, which ends as soon as you move the camera.
         opening_move: bool = true, "Opening move" effect(Window) advanced(true),
-        /// Memory for recording the run, which the timeline shows. 0 turns recording off.
+        /// Maximum memory for recording the simulation. The timeline shows the recording. 0 turns recording off.
         record: f32 = 256.0, "Timeline memory" [0.0..=4096.0, Linear] unit("MB") effect(Window) advanced(true) => round_record,
         /// Dark or light background for the panel and the picture.
         theme: Theme = Theme::Dark, "Theme" effect(Window) advanced(true),
@@ -97,9 +99,9 @@ impl Size {
 choice! {
     /// Colours of the panel and of the picture.
     pub enum Theme {
-        /// Light text on a dark background, for dark rooms.
+        /// Dark background for the panel and the picture, for dark rooms.
         Dark = "dark",
-        /// Dark text and a picture on a light background, for bright rooms and for print.
+        /// Light background for the panel and the picture, for bright rooms and for printing.
         Light = "light",
     }
 }

@@ -103,7 +103,11 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let of_snapshot = snapshot.runs[0].config.mode.info();
         ladders.retain(|(info, _)| *info == of_snapshot);
         if ladders.is_empty() {
-            return Err(invalid!("the simulation in {} needs --mode {}", path.display(), of_snapshot.name));
+            return Err(invalid!(
+                "the simulation in {} has another mode; leave out --mode, or use --mode {}",
+                path.display(),
+                of_snapshot.name
+            ));
         }
     }
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();

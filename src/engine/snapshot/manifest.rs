@@ -102,7 +102,7 @@ impl GridManifest {
     fn walls(&self, solid: Vec<u8>) -> Result<Walls> {
         let Self { nx, ny, length, .. } = *self;
         if nx < 3 || ny < 3 || self.cells() != Some(solid.len()) || !(length.is_finite() && length > 0.0) {
-            let text = format!("a grid of {nx} × {ny} cells with a length of {length} is not possible");
+            let text = format!("its grid has an invalid size ({nx} × {ny} cells) or length ({length})");
             return Err(wrong(text));
         }
         let solid: Vec<bool> = solid.into_iter().map(|cell| cell != 0).collect();
@@ -159,7 +159,7 @@ type Lists = HashMap<String, Box<dyn Any>>;
 /// Removes the list `name` from `lists` and returns it.
 fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     let list = lists.remove(name).and_then(|list| list.downcast().ok());
-    list.map(|list| *list).ok_or_else(|| wrong(format!("it lacks the data {name:?}")))
+    list.map(|list| *list).ok_or_else(|| wrong(format!("the data {name:?} is missing")))
 }
 
 /// Removes the lists of positions and velocities whose names start with `prefix`, and returns them as bodies.
@@ -329,7 +329,7 @@ impl RunManifest {
             (None, Matter::Bodies) => Ok(()),
             (Some(grid), Matter::Flow) if grid.cells() == Some(size) => Ok(()),
             (Some(GridManifest { nx, ny, .. }), Matter::Flow) => {
-                Err(wrong(format!("a grid of {nx} × {ny} cells does not have {size} cells")))
+                Err(wrong(format!("it states {size} cells, but its grid has {nx} × {ny}")))
             }
             _ => Err(wrong(format!("its contents do not match the mode {}", info.name))),
         }
@@ -391,11 +391,11 @@ impl RunManifest {
         let baseline = baseline.filter(|energy| energy.is_finite());
         // The time and the number of steps must not overflow in later steps.
         if !time.is_finite() || step > u64::MAX / 2 {
-            return Err(wrong("its time or step is too large or not finite"));
+            return Err(wrong("its simulated time is not finite, or its step number is too large"));
         }
         let is_recorded = |value: &f64| (0.0..=f64::from(FINITE_LIMIT)).contains(value);
         if !series.iter().all(is_recorded) && !state.has_blown_up() {
-            return Err(wrong("a recorded value is negative or too large"));
+            return Err(wrong("a recorded value is negative, too large or not finite"));
         }
         if generated == Some(0) {
             return Err(wrong("the number of bodies must be at least 1"));
@@ -454,7 +454,11 @@ impl RunManifest {
         let walls = grid.walls(take(lists, "solid")?)?;
         let (rest, cells) = match grid.rest {
             Some(rest) if rest.is_finite() && rest > 0.0 => (rest, take(lists, "deviations")?),
-            Some(rest) => return Err(wrong(format!("a fluid at rest cannot have the density {rest}"))),
+            Some(rest) => {
+                return Err(wrong(format!(
+                    "the density {rest} of the fluid at rest is not allowed; it must be above 0"
+                )));
+            }
             None => {
                 let rest = config.mode.values().float("density").unwrap_or(1.0);
                 let populations: Vec<[f32; SPEEDS]> = take(lists, "cells")?;

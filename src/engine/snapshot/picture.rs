@@ -119,7 +119,8 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
         let snapshot = format::decode(Cursor::new(&data), data.len() as u64, MOST_UNPACKED)?;
         return Ok(Carried::Snapshot(Box::new(snapshot)));
     }
-    let text = String::from_utf8(data).map_err(|_| invalid!("the scene in the picture is not UTF-8 text"))?;
+    let text = String::from_utf8(data)
+        .map_err(|_| invalid!("the scene stored in this picture file is damaged: it is not UTF-8 text"))?;
     Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
 }
 

@@ -28,13 +28,13 @@ pub const MOST_SIDE: u32 = 16_384;
 choice! {
     /// File format of a film.
     pub enum Format {
-        /// Plays everywhere; 256 colours per frame, large files.
+        /// Plays everywhere, but files are large, and each frame has at most 256 colours.
         Gif = "GIF",
-        /// H.264, plays nearly everywhere; needs the program ffmpeg.
+        /// H.264 video, which plays nearly everywhere. Needs the program ffmpeg.
         Mp4 = "MP4",
-        /// VP9, small files for the web; needs the program ffmpeg.
+        /// VP9 video: small files for the web. Needs the program ffmpeg.
         Webm = "WebM",
-        /// One lossless file per frame.
+        /// One PNG file per frame, without any loss of quality.
         Frames = "PNG",
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
     if let Edit::Change { mass: Some(0.0), .. } | Edit::Launch(crate::base::edit::Launch { share: 0.0, .. }) =
         edit
     {
-        return Err(invalid!("the mass of a body must be above 0, since other bodies bounce off it"));
+        return Err(invalid!("the mass of a body must be above 0, because collisions depend on it"));
     }
     let mut list = |name: &str, change: &dyn Fn(&mut Vec<f32>)| extra.get_mut(name).map(change);
     match edit {

@@ -7,21 +7,23 @@ parameters! {
     /// Parameters of the asteroid mode.
     #[derive(Debug, Clone)]
     pub struct Asteroids {
-        /// Simulated time per step. If Substeps is set to auto, a step is divided when bodies would move too far.
+        /// Simulated time per step. If Substeps is set to auto, a step is divided into substeps when bodies would move too
+        /// far at once.
         dt: f32 = 0.005, "Time step" [1e-5..=0.1, Log] unit("time"),
-        /// Number of substeps in each step. With too few substeps, fast bodies pass through each other and piles sink.
+        /// Number of substeps in each step. With too few substeps, fast bodies pass through each other, and
+        /// piles of bodies on the planet sink.
         substeps: Substeps = Substeps::Auto, "Substeps" advanced(true),
         /// Factor by which every velocity is multiplied after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear] advanced(true),
         // Speed after a collision divided by the speed before, along the line of centres.
-        /// How strongly bodies bounce. 1 keeps the full speed, 0 keeps none.
+        /// How strongly bodies bounce. At 1, they bounce back at full speed; at 0, they do not bounce.
         restitution: f32 = 0.8, "Restitution" [0.0..=1.0, Linear],
         /// Fraction of the sideways speed that a collision removes.
         friction: f32 = 0.05, "Friction" [0.0..=1.0, Linear] advanced(true),
         /// Radius of a body of mean mass. The radii of other bodies scale with the cube root of their mass.
         radius: f32 = 0.01, "Radius" [1e-4..=0.5, Log] unit("length"),
-        /// Fraction of an overlap that each substep removes.
-        /// With the contact law `match`, bodies in a pile stay overlapped just enough to carry their load.
+        /// Fraction of the overlap of two bodies that each substep removes.
+        /// With the contact law `match`, bodies in a pile keep just enough overlap to carry the bodies above them.
         push: f32 = 0.2, "Push-out" [0.0..=1.0, Linear] advanced(true),
         /// Mass of the planet at the centre. 0 turns its gravity off.
         planet_mass: f32 = 1.0, "Planet mass" [0.0..=10.0, Linear] advanced(true),
@@ -57,7 +59,7 @@ impl Choice for Substeps {
             Self::Auto,
             Opt {
                 name: "auto",
-                help: "As many as needed, at most 64, so that no body moves more than half its radius in a substep and piles on the planet do not sink.",
+                help: "Uses as many substeps as needed, at most 64, so that no body moves more than half its radius in a substep and piles on the planet do not sink.",
             },
         ),
         fixed!(1, "Steps are not divided into substeps. This is the default for the command `bench`."),
@@ -87,10 +89,10 @@ choice! {
     /// How the impulses of a body's contacts are combined.
     pub enum ContactLaw {
         /// Two passes: the first counts contacts, the second shares impulses among them.
-        /// Crowds gain no energy, and piles stay at rest.
+        /// Dense crowds of bodies gain no energy, and piles stay at rest.
         Match = "match",
         /// One pass, as in many tutorials: each contact adds its whole impulse.
-        /// Correct for two bodies; crowds gain energy and piles sink.
+        /// Correct for two bodies, but dense crowds of bodies gain energy, and piles sink.
         Simple = "simple",
     }
 }

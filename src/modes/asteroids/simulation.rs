@@ -219,22 +219,22 @@ impl AsteroidSimulation {
         let (warns, advice, remedy) = match self.params.substeps {
             Substeps::Auto if self.substeps == Substeps::MOST => (
                 is_long,
-                "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
+                "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce the time step.",
                 Remedy::SHORTER_STEP,
             ),
             // Speeds are measured every few steps. Between measurements, a collision can make a body too fast.
             Substeps::Auto => (
                 reach > 2.0 * LONGEST_MOVE,
-                "Collisions made bodies too fast for the number of substeps in some steps, so bodies may have passed through others: reduce Time step, or set Substeps to a larger number.",
+                "In some steps, bodies that collided became too fast for the number of substeps, and may have passed through others: reduce the time step, or set Substeps to a larger number.",
                 Remedy::SHORTER_STEP,
             ),
             Substeps::Fixed(_) => (
                 is_long,
-                "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce Time step.",
+                "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce the time step.",
                 Remedy::Choose("substeps", "auto"),
             ),
         };
-        let help = "Largest displacement of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
+        let help = "Largest distance that a body moves in a substep, divided by its radius. If Substeps is set to auto, more substeps are used when this value exceeds 0.5.";
         Reading {
             unit: " radii",
             ..Reading::new("reach", "Displacement per substep", reach)
@@ -443,9 +443,9 @@ impl Simulation for AsteroidSimulation {
         let cells = met / (27.0 * self.count as f64);
         let mut readings = vec![
             Reading::count("collisions", "Collisions", hits / 2.0)
-                .help("Number of pairs that hit each other in the last step."),
+                .help("Number of pairs of bodies that collided in the last step."),
             Reading::new("overlap", "Deepest overlap", deepest)
-                .help("Deepest overlap of a body, divided by its radius."),
+                .help("Deepest overlap of a body with another body, divided by the radius of the body."),
             Reading::count("substeps", "Substeps", f64::from(self.substeps))
                 .help("Number of substeps in the last step."),
             self.longest_move(reach),
@@ -453,7 +453,7 @@ impl Simulation for AsteroidSimulation {
                 .help("Sum of ½ m v² over all bodies."),
         ];
         if met > 0.0 {
-            let help = "Mean number of bodies per cell in the 27 cells around a body. It determines the cost of a step.";
+            let help = "Mean number of bodies per grid cell, in the 27 cells at and around each body. With more bodies per cell, a step takes longer.";
             readings.push(Reading::new("bodies_a_cell", "Bodies per cell", cells).help(help));
         }
         let potential = -f64::from(g * planet_mass) * sums.potential;

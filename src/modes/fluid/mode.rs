@@ -31,7 +31,7 @@ pub static INFO: ModeInfo = ModeInfo {
     series: Some(Series {
         key: "mean_speed",
         label: "Mean speed",
-        help: "Mean speed over the free cells, in cells per step, since the scene began",
+        help: "Mean speed of the fluid in all cells without obstacles, in cells per step, since the scene started",
         broken: "the flow blew up: its speed was too high or its viscosity too low for the grid. Restart it with a lower relaxation ω, \
                  a weaker push or a slower inlet",
     }),

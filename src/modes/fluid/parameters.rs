@@ -22,14 +22,14 @@ parameters! {
         /// Smagorinsky constant: sets the strength of the eddy viscosity. Typical values are 0.1 to 0.2.
         /// Only the collision operator `les` uses this constant.
         smagorinsky: f32 = 0.1, "Smagorinsky" [0.0..=0.5, Linear] advanced(true),
-        /// Strength of the push, for the drives `row` and `force`: three times the acceleration.
+        /// Strength of the push with the drives `row` and `force`. The value is three times the acceleration of the fluid.
         accel: f32 = 0.005, "Push" [ACCEL, Log] unit("cells/step²"),
         /// Speed of the fluid at the inlet. Above 0.15 the fluid is visibly compressed.
         inlet: f32 = 0.1, "Inlet speed" [0.0..=0.3, Linear] unit("cells/step"),
         /// Mass in each cell at the start. The force of the push is proportional to this mass.
         density: f32 = 0.1, "Density" [DENSITY, Log] effect(Reseed) advanced(true),
         // The number of tracers is a whole number.
-        /// Number of streaks that move with the flow and point along it.
+        /// Number of tracers: short streaks that move with the flow and show its direction.
         tracers: f32 = 16_384.0, "Tracers" [0.0..=MAX_TRACERS as f32, Log] effect(Rebuild),
         /// What the colour of a tracer shows. Over a coloured field, tracers are white, and those with higher values are
         /// brighter.
@@ -46,10 +46,10 @@ choice! {
         Bgk = "bgk",
         // One rate for the sum of opposite populations, which sets the viscosity, and one for their difference.
         /// Two relaxation rates with Λ = 3/16: walls lie exactly half-way between free and solid cells, at any viscosity.
-        /// For slow flows.
+        /// Suited to slow flows.
         Trt = "trt",
         /// BGK plus Smagorinsky's eddy viscosity, which grows with the shear rate.
-        /// For turbulent flows at low viscosity, and for drawing walls with the brush.
+        /// Suited to turbulent flows at low viscosity, and to drawing walls with the brush.
         Les = "les",
     }
 }
@@ -61,7 +61,7 @@ const MAGIC: f64 = 3.0 / 16.0;
 choice! {
     /// What sets the fluid in motion.
     pub enum Drive {
-        /// Pushes the cells of the second row, counted from the top, to the right.
+        /// Pushes the fluid to the right, only in the second row of cells from the top.
         Row = "row",
         /// Pushes the whole fluid to the right.
         Force = "force",

@@ -20,7 +20,7 @@ const IMAGE_SIDE: usize = 1024;
 
 /// Largest Mach number at which the method is accurate. The error grows with the square of the Mach number.
 const MOST_MACH: f64 = 0.3;
-const TOO_FAST: &str = "The flow is faster than 0.3 times the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
+const TOO_FAST: &str = "The flow is faster than 0.3 times the speed of sound, which makes the results inaccurate: reduce the inlet speed or the push.";
 
 // Numbers that select a quantity in the kernel `image`.
 const SPEED: u32 = 0;
@@ -299,14 +299,14 @@ impl Simulation for FluidSimulation {
         // The mean speed is unknown before the first step and after a blow-up.
         if let Some(&mean) = self.series()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
-            readings.push(Reading::new("reynolds", nominal("Reynolds number", "Nominal Reynolds number"), reynolds).help("Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow."));
+            readings.push(Reading::new("reynolds", nominal("Reynolds number", "Nominal Reynolds number"), reynolds).help("Mean speed × characteristic length of the scene / viscosity given by ω. The higher the number, the more turbulent the flow."));
             if is_turbulent {
                 let effective = reynolds * self.params.viscosity() / viscosity;
-                let help = "Mean speed × the scene's length / the mean effective viscosity.";
+                let help = "Mean speed × characteristic length of the scene / mean effective viscosity.";
                 let name = "Effective Reynolds number";
                 readings.push(Reading::new("effective_reynolds", name, effective).help(help));
             }
-            let help = "Mean speed over the free cells, in cells per step.";
+            let help = "Mean speed of the fluid in all cells without obstacles, in cells per step.";
             readings.push(Reading::new("mean_speed", "Mean speed", mean).help(help));
         }
         let name = nominal("Viscosity", "Nominal viscosity");
@@ -314,15 +314,15 @@ impl Simulation for FluidSimulation {
         readings.push(Reading::new("viscosity", name, self.params.viscosity()).help(help));
         if is_turbulent {
             readings.extend([
-                Reading::new("effective_viscosity", "Mean effective viscosity", viscosity).help("Nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step."),
+                Reading::new("effective_viscosity", "Mean effective viscosity", viscosity).help("Nominal viscosity plus eddy viscosity, averaged over all cells without obstacles, in cells² per step."),
                 Reading::new("largest_viscosity", "Largest effective viscosity", largest).help("Nominal viscosity plus eddy viscosity in the cell where the sum is largest, in cells² per step."),
             ]);
         }
         readings.extend([
-            Reading::new("mach", "Largest u/c", mach).help("Largest speed divided by the speed of sound. Above 0.3 the results are inaccurate, because the fluid is compressed.")
+            Reading::new("mach", "Largest u/c", mach).help("Largest speed of the fluid, u, divided by the speed of sound, c. Above 0.3, the results are inaccurate, because the fluid is compressed.")
             .warns_of(mach > MOST_MACH, TOO_FAST, Remedy::Multiply(drive, 0.5)),
-            Reading::new("mass", "Mass", mass).help("Total mass of the fluid in the free cells."),
-            Reading::count("free", "Free cells", free).help("Number of cells that are not solid and whose values are finite."),
+            Reading::new("mass", "Mass", mass).help("Total mass of the fluid, in all cells without obstacles."),
+            Reading::count("free", "Free cells", free).help("Number of cells that contain no obstacle and whose values are finite."),
         ]);
         Ok(Diagnostics { readings, ..sums.diagnostics })
     }

@@ -12,10 +12,11 @@ const WIDTH: Knob = Knob::new("width", "WIDTH", &[1, 2, 4, 8, 16, 32, 64, 128, 2
     if device.kind == DeviceKind::Cpu { 64 } else { 128 }
 })
 .summary("Width of a work-group, in work-items. Its height follows from the work-group size.");
-const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16).summary("Number of cells per vector.");
+const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16)
+    .summary("Number of cells that are computed at once, in one vector.");
 const STEPS: Knob =
     Knob::new("steps", "STEPS", &[1, 2, 3, 4, 6, 8], |_, cells| if cells < MANY { 4 } else { 2 }).summary(
-        "Number of steps per kernel launch, limited by the work-group size. Cells around a work-group are computed twice.",
+        "Number of steps per kernel launch, limited by the work-group size. Cells at the border between two work-groups are computed by both.",
     );
 
 /// Returns the width and height of a work-group, in work-items.
@@ -100,7 +101,7 @@ variants! {
     FUSED = "fused", &advance(Layout::Cells);
     /// Like fused, but with one array per population, so that neighbouring work-items read neighbouring numbers.
     SOA = "soa" in "fused", &advance(Layout::Planes);
-    /// Several steps per launch, in local memory. Cells around a work-group are computed twice.
+    /// Several steps per launch, in local memory. Cells at the border between two work-groups are computed by both.
     TEMPORAL = "temporal", &advance(Layout::Planes),
         knobs: &[Knob { guess: |_, cells| if cells < MANY { 16 } else { 32 }, ..WIDTH }, STEPS],
         work_group: |_| 256,

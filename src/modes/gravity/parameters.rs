@@ -9,7 +9,7 @@ parameters! {
     pub struct Gravity {
         /// Simulated time per step. Larger steps are faster but less accurate.
         dt: f32 = 0.005, "Time step" [1e-5..=0.1, Log] unit("time"),
-        /// Distance below which gravity weakens, so that close pairs do not fly apart.
+        /// Distance below which gravity weakens, so that bodies that come close are not flung apart.
         eps: f32 = 0.05, "Softening" [1e-5..=1.0, Log] unit("length"),
         /// Gravitational constant: how strongly bodies attract each other. 0 turns gravity off.
         g: f32 = 1.0, "Gravity G" [0.0..=10.0, Linear],

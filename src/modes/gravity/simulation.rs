@@ -77,8 +77,7 @@ pub(super) struct Burst {
 /// Larger errors cause a warning about close encounters.
 const WORRYING_SHARE: f64 = 0.1;
 /// Warning text, shown when the time step is too long for a close encounter between bodies.
-const ENCOUNTER_ADVICE: &str =
-    "A close encounter was too fast for the time step: reduce Time step or increase Softening.";
+const ENCOUNTER_ADVICE: &str = "Two bodies passed each other too closely for this time step: reduce the time step or increase the softening.";
 
 impl GravitySimulation {
     pub(super) fn new(setup: &Setup) -> Result<Self> {
@@ -298,12 +297,12 @@ impl Simulation for GravitySimulation {
         let potential = -f64::from(g) * sums.potential;
         let kinetic = sums.diagnostics.kinetic;
         let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
-        let help = "Twice the kinetic energy divided by the potential energy. 1 means balance; below 1 the system collapses.";
+        let help = "Twice the kinetic energy, T, divided by the magnitude of the potential energy, V. At 1, the system is in balance; below 1, it tends to collapse.";
         // Keeps the scale of the first measurement: relative to a later energy, an error that raises the energy would
         // look smaller.
         let scale = *self.energy_scale.get_or_insert(kinetic + potential.abs());
         let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
-        let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. Above 0.1, a close encounter was too fast for the time step. The estimate starts over when the scene restarts or when a parameter, the variant or the device changes (with euler and taylor also when a snapshot is opened).";
+        let missed_help = "Estimate of the largest energy error of any body in any step, relative to the initial kinetic energy plus |potential energy|. A value above 0.1 means that two bodies passed each other too closely for the time step. The estimate is reset when the scene restarts, or when a parameter, the variant or the device changes; with the integrators euler and taylor, also when a snapshot is opened.";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance).help(help),
             Reading::new("encounter_error", "Encounter error", missed).help(missed_help).warns_of(

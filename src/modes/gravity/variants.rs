@@ -21,7 +21,7 @@ variants! {
     /// Keeps everything in global memory, including the running sum of the forces.
     NAIVE = "naive", ALL_PAIRS,
         counts: |_| Some(Counts { operations: OPERATIONS, bytes: 4.0 * BODY });
-    /// Keeps the work-item's own body and sum in registers.
+    /// Keeps the body of each work-item, and the sum of the forces on it, in registers.
     PRIVATE = "private", ALL_PAIRS;
     /// Loads bodies into local memory once per work-group.
     TILED = "tiled", ALL_PAIRS, local_bytes: tile;
@@ -128,11 +128,12 @@ fn shares(recipe: &Recipe) -> usize {
     recipe.work_group.min(recipe.knob("split") as usize)
 }
 
-const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16).summary("Number of bodies per vector.");
+const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16)
+    .summary("Number of bodies that are computed at once, in one vector.");
 const VECTORS: Knob = Knob::new("vectors", "VECTORS", &[1, 2, 4], |_, _| 2)
     .summary("Number of vectors of bodies that each work-item computes.");
 const K: Knob = Knob::new("k", "K", &[1, 2, 4, 8], |_, bodies| if bodies < 65_536 { 2 } else { 4 })
-    .summary("Number of bodies whose forces each work-item adds up.");
+    .summary("Number of bodies for which each work-item adds up the forces.");
 const SPLIT: Knob = Knob::new("split", "SPLIT", &[1, 2, 4, 8, 16, 32], |device, bodies| {
     // About a thousand work-items per compute unit keep a large GPU busy.
     let items = 1024 * device.compute_units as usize;
@@ -167,16 +168,16 @@ const BLOCK: Knob = Knob::new("block", "", &[128, 256, 512, 1024, 2048], |device
     _ if bodies < MANY => 128,
     _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
 })
-.summary("Approximate number of bodies in a block, at least as many as a work-group computes. The pairs of two blocks form a tile.");
+.summary("Approximate number of bodies in a block. Forces are computed tile by tile; a tile contains all pairs of bodies from two blocks.");
 const ROOT: Knob = Knob::new("root", "ROOT", &[0, 1], |_, _| 1)
-    .summary("1 (on): use the processor's reciprocal square root if the compiler supports it. 0 (off): use the portable one.");
+    .summary("1 (on): use the processor's reciprocal square root if the compiler supports it. 0 (off): use a portable computation.");
 const EQUAL: Knob = Knob {
     never_hurts: true,
     ..Knob::new("equal", "EQUAL", &[0, 1], |_, _| 1)
-        .summary("1 (on): if all masses are equal, multiply the finished sum by the mass. 0 (off): multiply every term.")
+        .summary("1 (on): if all masses are equal, multiply only the finished sum of the forces by the mass. 0 (off): multiply every term of the sum.")
 };
 const LEAF: Knob = Knob::new("leaf", "LEAF", &[16, 32], |_, _| 32)
-    .summary("Largest number of bodies in a tree cell before it is split.");
+    .summary("Largest number of bodies in a tree cell. A cell with more bodies is split.");
 const GROUP: Knob =
     Knob::new("group", "GROUP", &[16, 32, 64], |device, bodies| match (device.kind, bodies) {
         (DeviceKind::Cpu, _) => 32,
@@ -184,37 +185,37 @@ const GROUP: Knob =
         (_, 100_000..) => 32,
         _ => 16,
     })
-    .summary("Number of neighbouring bodies that share one walk through the tree.");
+    .summary("Number of neighbouring bodies that are processed together, in one walk through the tree.");
 const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
-    .summary("Order of the moments of a cell. Higher orders describe the masses in the cell more accurately.")
+    .summary("Highest order of the multipole moments that describe the masses in a cell. Higher orders are more accurate.")
     .method(
         "Multipoles",
         &[
             ("monopole", "A cell acts as if its whole mass were at its centre of mass."),
-            ("quadrupole", "The second moments of the masses are used too, which reduces the error."),
+            ("quadrupole", "The quadrupole moments (second moments of the masses) are used in addition to the mass, which reduces the error."),
         ],
     );
 const CURVE: Knob = Knob::new("curve", "HILBERT", &[0, 1], |_, _| 1)
-    .summary("Space-filling curve that gives the order of the bodies. Neighbours on the curve share a walk through the tree.")
+    .summary("Space-filling curve by which bodies are sorted. Bodies that are next to each other on the curve are processed together.")
     .method(
         "Curve",
         &[
             (
                 "morton",
-                "Morton curve (Z-order): simple, but its jumps spread out some groups of bodies.",
+                "Morton curve (Z-order): simple, but the curve jumps, so the bodies of some groups are far apart.",
             ),
-            ("hilbert", "Hilbert curve: it has no jumps, so groups of bodies are compact."),
+            ("hilbert", "Hilbert curve: the curve has no jumps, so the bodies of each group are close together."),
         ],
     );
 const CRITERION: Knob = Knob::new("criterion", "ACCELERATION_CRITERION", &[0, 1], |_, _| 1)
-    .summary("Rule that decides whether a cell acts as a whole or is opened, so that its parts act separately.")
+    .summary("Rule that decides whether a cell is treated as a whole or opened, so that its parts are treated separately.")
     .method("Criterion", &[
-        ("geometric", "A cell acts as a whole if it looks small: its radius divided by its distance is below the angle that Opening sets."),
-        ("acceleration", "A cell acts as a whole if its estimated error is small compared with the last acceleration of the bodies."),
+        ("geometric", "A cell is treated as a whole if it looks small from the bodies: its radius divided by its distance is below a limit that follows from Opening."),
+        ("acceleration", "A cell is treated as a whole if its estimated error is small compared with the acceleration of the bodies in the last step."),
     ]);
 const EXPANSIONS: Knob = Knob::new("expansions", "EXPANSIONS", &[0, 1], |_, _| 1)
-    .summary("How the pull of far cells is computed: once for a whole group of bodies (M2L), or for each body.")
+    .summary("How the attraction by distant cells is computed: once for a whole group of bodies (M2L), or for each body.")
     .method("Expansions", &[
-        ("off", "Every cell acts on each body of a group."),
-        ("on", "The pull of a far cell is computed once per group, as an expansion around the group's centre, which each body then evaluates."),
+        ("off", "The attraction by each cell is computed separately for each body of a group."),
+        ("on", "The attraction by a distant cell is computed once per group, as an expansion around the group's centre. The expansion is then evaluated for each body."),
     ]);

@@ -152,7 +152,10 @@ impl Worker {
             self.stop_seeking()?;
         }
         if step == 0 && self.stepper.goal.is_none() && self.engine.is_backwards() && self.wants_steps() {
-            let (text, current) = ("The simulation is back at its start, step 0.", Box::new(self.pause()?));
+            let (text, current) = (
+                "The simulation has run back to its start, step 0, and is now paused.",
+                Box::new(self.pause()?),
+            );
             self.notifier.send(Notice::Paused { text, current });
         }
         Ok(())

@@ -107,13 +107,13 @@ impl Editor {
             leaves = back.clicked();
             match folder {
                 Some(folder) => {
-                    let help = format!("Save this file to {}, and run the kernels of that folder", folder.display());
+                    let help = format!("Save this file to {}, and run the kernels from that folder", folder.display());
                     let action = Action::SaveKernel(file.file, draft.clone());
                     button(ui, out, ("source save", "Save to folder", &help), action);
                 }
                 None => {
                     let help =
-                        "Choose a folder for the kernels, to save this file there or to use another editor";
+                        "Choose a folder for the kernels, where you can save this file and edit it with other programs";
                     button(ui, out, ("source folder", "Folder…", help), Action::EditKernels);
                 }
             }
@@ -122,7 +122,7 @@ impl Editor {
                 _ if is_running && draft == file.text => "The built-in kernel is running.",
                 _ if is_running => "The edited kernel is running.",
                 Build::Failed(_) => "The kernel does not compile. The old kernel keeps running.",
-                Build::None => "Not built yet.",
+                Build::None => "The changes are not built yet.",
             };
             ui.label(small(ui, state));
         });

@@ -38,9 +38,9 @@ pub struct Lens {
 
 /// All pages of the Lens window with their titles and tooltips, in the order in which the window lists them.
 const PAGES: &[(Page, &str, &str)] = &[
-    (Page::Step, "Step time", "Share of each kernel in the time of a step"),
+    (Page::Step, "Step time", "How much of a step's time each kernel takes"),
     (Page::Source, "Source", "Source code of the running kernel, with notes on what each change improves"),
-    (Page::Roofline, "Roofline", "How close the variants come to what the device can do"),
+    (Page::Roofline, "Roofline", "How close the variants come to the device's peak rates"),
 ];
 
 impl Lens {

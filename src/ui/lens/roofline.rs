@@ -70,12 +70,12 @@ fn hint(chart: &RooflineChart, model: &Model) -> String {
             "Several devices compute the steps, but the lines are the peak rates of the first device only.".to_owned()
         }
         _ if !is_shown => format!(
-            "`{}` has no marker, because its number of operations depends on where the bodies are.",
+            "The variant `{}` has no marker, because its number of operations depends on the positions of the bodies.",
             stats.variant
         ),
-        None => "The lines of the device's peak rates appear as they are measured, while the simulation runs.".to_owned(),
-        Some(_) => "Point at a marker to see its numbers. The ring marks the variant that runs. Use other variants, \
-                    work-groups and parameters to see the markers move. `gravitile bench --roofline FILE` measures all variants."
+        None => "The device's peak rates are being measured while the simulation runs. Each line appears when its measurement is done.".to_owned(),
+        Some(_) => "Point at a marker to see its numbers. The ring marks the variant in use. Markers move if you change the \
+                    work-group size or other settings. `gravitile bench --roofline FILE` measures all variants."
             .to_owned(),
     }
 }

@@ -105,7 +105,7 @@ impl Source {
                 ui,
                 match cache.previous {
                     Some(previous) => format!("compared with the previous variant, {previous}"),
-                    None => "the first variant".to_owned(),
+                    None => "the first variant, so nothing is compared".to_owned(),
                 },
             ));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -137,16 +137,16 @@ impl Source {
         self.show_code(ui, (&cache.source, shown), out);
         let text = match cache.previous {
             Some(_) => {
-                "A + and a coloured edge mark added or changed lines. Files with an outline also have such lines. Branches that are not compiled are not shown."
+                "A + and a coloured edge mark lines that were added or changed. An outline marks files with such lines. Code that is not compiled (excluded by `#if`) is not shown."
             }
-            None => "Branches that are not compiled are not shown.",
+            None => "Code that is not compiled (excluded by `#if`) is not shown.",
         };
         ui.add(Label::new(small(ui, text)).wrap());
     }
 
     fn show_switches(&mut self, ui: &mut egui::Ui, listing: &Listing, out: &mut Collector) {
         ui.horizontal_wrapped(|ui| {
-            let help = "Also show the lines of the previous variant that this variant removes";
+            let help = "Also show the lines of the previous variant that are missing from this variant";
             let removed = checkbox(ui, &mut self.shows_removed, "Removed lines").on_hover_text(help);
             out.record("source removed", &removed);
             let help = "Show the names of macros instead of their values";
@@ -179,10 +179,10 @@ impl Source {
         let shown_as = if self.shows_names {
             "compiled with these values"
         } else {
-            "shown in the code as values on a blue background"
+            "in the code, their values are shown on a blue background"
         };
         if !values.is_empty() {
-            ui.add(Label::new(small(ui, format!("Macros, {shown_as}: {told}"))).wrap());
+            ui.add(Label::new(small(ui, format!("Macros ({shown_as}): {told}"))).wrap());
         }
         let font = TextStyle::Monospace.resolve(ui.style());
         let character = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));

@@ -18,9 +18,9 @@ const CHARACTER: f32 = 8.0;
 const NUMBER: f32 = 76.0;
 /// Titles and tooltips of the number columns in the table of kernels.
 const COLUMNS: [(&str, &str); 5] = [
-    ("launches", "Average number of times that the kernel is launched per step"),
+    ("launches", "Average number of launches of the kernel per step"),
     ("µs per step", "Total time of the kernel's launches per step, in microseconds"),
-    ("share", "Share of the step time"),
+    ("share", "Share of the time of a whole step"),
     ("work-group", "Number of work-items that run together and share local memory"),
     ("local memory", "Local memory per work-group, as reported by the driver"),
 ];
@@ -126,7 +126,7 @@ fn row(ui: &mut egui::Ui, kernel: &KernelTime, (colour, step_seconds): (Color32,
 fn idle_row(ui: &mut egui::Ui, profile: &Profile) {
     let idle = profile.idle_seconds();
     mark(ui, theme::of(ui).sunken);
-    let help = "The device waits between two kernels, because launching a kernel takes time";
+    let help = "Time between kernels, during which the device waits for the next launch";
     ui.label(small(ui, "no kernel")).on_hover_text(help);
     right(ui, small(ui, ""));
     right(ui, small(ui, format!("{:.1}", idle * 1e6)));

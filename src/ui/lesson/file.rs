@@ -116,13 +116,14 @@ impl Lesson {
         if name.extension().is_none() {
             let names: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
             return Err(invalid!(
-                "there is no lesson called `{}`; give {} or the path of a TOML file",
+                "there is no lesson called `{}`; choose {}, or give the path of a TOML file",
                 name.display(),
                 names.join(", ")
             ));
         }
         let bytes = read_bounded(name, MOST_BYTES, "a lesson")?;
-        let text = String::from_utf8(bytes).map_err(|_| invalid!("{}: not UTF-8 text", name.display()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| invalid!("{}: the lesson file is not UTF-8 text", name.display()))?;
         Self::parse(&text).map_err(|error| invalid!("{}: {error}", name.display()))
     }
 

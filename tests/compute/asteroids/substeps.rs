@@ -56,7 +56,7 @@ fn where_64_substeps_are_not_enough_it_says_so() {
     assert_eq!(reading(&told, "substeps"), 64.0);
     let reach = told.readings.iter().find(|reading| reading.key == "reach").unwrap();
     assert!((reach.value - 1.25).abs() < 1e-5 && reach.warns);
-    assert!(reach.advice.is_some_and(|advice| advice.contains("reduce Time step")), "{:?}", reach.advice);
+    assert!(reach.advice.is_some_and(|advice| advice.contains("reduce the time step")), "{:?}", reach.advice);
 }
 
 /// Returns a mode with ten times the default gravity, and with a time step so long that a pile would sink into the

@@ -526,7 +526,12 @@ fn bench_continues_from_a_snapshot() {
     }
     let refused = gravitile(folder.path(), &format!("{bench} --mode fluid")).output().unwrap().stderr;
     let refused = String::from_utf8(refused).unwrap();
-    assert!(refused.contains("the simulation in later.gravitile needs --mode gravity"), "{refused}");
+    assert!(
+        refused.contains(
+            "the simulation in later.gravitile has another mode; leave out --mode, or use --mode gravity"
+        ),
+        "{refused}"
+    );
 }
 
 #[test]

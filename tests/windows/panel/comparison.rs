@@ -113,7 +113,7 @@ fn what_needs_one_simulation_is_refused() {
     for key in [Key::F9, Key::L, Key::B, Key::Delete] {
         press(&mut window, key);
         assert!(
-            window.query_by_label_contains("Not available while comparing two simulations").is_some(),
+            window.query_by_label_contains("not available while two simulations are compared").is_some(),
             "{key:?}"
         );
     }

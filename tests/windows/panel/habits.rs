@@ -77,10 +77,10 @@ fn the_palette_understands_other_words() {
     let mut window = open(MODES[0]);
     for (typed, found) in [
         ("video", "Record a film, or stop and save it"),
-        ("screenshot", "Save a picture; open it later to continue from this step"),
+        ("screenshot", "Save a picture, which you can open later to continue from this step"),
         ("color", "Palette "),
         ("dark mode", "Theme dark"),
-        ("font", "Larger text and controls"),
+        ("font", "Make text and controls larger"),
         ("quicker", "Faster: double the steps per frame"),
         ("load", "Open a file: snapshot, scene, picture or bodies"),
         ("milky", "Scene Milky Way, Andromeda"),

@@ -78,7 +78,7 @@ fn the_roofline_has_a_marker_for_each_variant_used() {
     stats.mode = "gravity";
     stats.ladder = vec![rung(0, 1e9, Some(16.0)), rung(2, 3e9, Some(0.25)), rung(1, 2e9, None)];
     window.run_steps(3);
-    assert!(window.query_by_label_contains("appear as they are measured").is_some());
+    assert!(window.query_by_label_contains("Each line appears when its measurement is done").is_some());
     window.state_mut().stats.peaks = PEAKS;
     window.run_steps(3);
     assert!(window.query_by_label_contains("Point at a marker").is_some());
@@ -220,7 +220,7 @@ fn a_kernel_is_edited_and_built_while_the_old_one_runs() {
     };
     field(&window);
     window.run_steps(3);
-    assert!(shows(&window, "Not built yet."));
+    assert!(shows(&window, "The changes are not built yet."));
     let [Action::RunKernels(edits)] = &build(&mut window)[..] else { panic!("it is not built") };
     let text = &edits["gravity/tiled.cl"];
     assert!(text.contains("// mine") && text.contains("barrier(CLK_LOCAL_MEM_FENCE);"), "{text}");

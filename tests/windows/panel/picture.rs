@@ -68,7 +68,7 @@ fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
         [switch, slider]
     };
     assert_eq!(is_disabled(&window), [false; 2]);
-    let told = "Showing depth 3, because the next depth has more than 8\u{2009}192 cells";
+    let told = "Showing depth 3, because the next deeper level has more than 8\u{2009}192 cells";
     for (depth, walk, is_told) in [(4, None, false), (3, None, true), (3, Some(WalkCounts::default()), false)]
     {
         window.state_mut().stats.cells = Some(CellCounts { depth, boxes: 5, walk });

@@ -86,7 +86,7 @@ fn what_is_not_measured_yet_keeps_its_place() {
         stats.energy_drift = drift;
         stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
         window.run_steps(30);
-        let words = ["Not measured yet", "Only one measurement so far", "up to ten times per second"];
+        let words = ["Not measured yet", "Only one measurement so far", "at most ten times per second"];
         words.map(|words| window.query_by_label_contains(words).is_some())
     };
     told(None, 1);

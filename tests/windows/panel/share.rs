@@ -121,7 +121,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
         press(&mut window, key);
         assert_eq!((window.state().config.running, window.state().actions.len()), (running, told));
         assert!(
-            window.query_by_label_contains("Not available while a film is being recorded").is_some(),
+            window.query_by_label_contains("not available while a film is being recorded").is_some(),
             "it is said why not"
         );
     }

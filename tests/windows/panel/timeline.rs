@@ -51,7 +51,11 @@ fn the_timeline_scrubs_replays_and_continues() {
     assert!(window.query_by_label("Timeline").is_some_and(|it| it.accesskit_node().role() == Role::Button));
     press(&mut window, Key::J);
     assert!(window.state().picture.height() < height - 40.0, "the strip stands below the picture");
-    assert!(window.query_by_label("The timeline is off. Set Timeline memory above 0 MB.").is_some());
+    assert!(
+        window
+            .query_by_label("The timeline is off. To turn it on, set Timeline memory above 0 MB.")
+            .is_some()
+    );
     window.state_mut().timeline = recorded();
     window.run_steps(3);
     for label in ["Recorded: 1 min 0 s · 84 of 256 MB", "Live"] {

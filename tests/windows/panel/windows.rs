@@ -86,7 +86,7 @@ fn errors_queue_merge_and_stay_until_closed() {
     ui.alerts.error("Another", "Something else.", None);
     window.run();
     assert!(window.query_by_label("It does not compile.").is_some());
-    assert!(window.query_by_label("This happened 3 times.").is_some());
+    assert!(window.query_by_label("This error occurred 3 times.").is_some());
     assert!(window.query_by_label("1 more").is_some());
     assert!(window.query_by_label("Something else.").is_none(), "one at a time");
     assert!(window.query_by_label("tiled.cl:3: error: what is this").is_some());
@@ -152,7 +152,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     assert!(shown(&window, "1 more"), "one dialog beside the other");
     press(&mut window, Key::Escape);
     assert!(shown(&window, ".tmpC") && !shown(&window, ".tmpA"), "the newest reason");
-    assert!(shown(&window, "This happened 3 times."));
+    assert!(shown(&window, "This error occurred 3 times."));
     assert!(!shown(&window, "more"));
     // An error that the user has closed stays closed as long as its cause is the same.
     press(&mut window, Key::Escape);
@@ -227,7 +227,9 @@ fn the_overlay_tells_speed_and_truth() {
     assert!(window.query_by_label_contains("not finite").is_none());
     window.state_mut().stats.nonfinite = 2;
     window.run();
-    assert!(window.query_by_label_contains("2 bodies excluded: values not finite").is_some());
+    assert!(
+        window.query_by_label_contains("2 bodies excluded, because their values are not finite").is_some()
+    );
 }
 
 #[test]
@@ -454,17 +456,21 @@ fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
     for scene in MODES[0].scenes.iter() {
         window.state_mut().config.select_scene(scene);
         window.run();
-        assert!(window.query_by_label_contains("smooths away").is_none(), "{}", scene.name);
+        assert!(
+            window.query_by_label_contains("too large for the closest orbits").is_none(),
+            "{}",
+            scene.name
+        );
     }
     window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
     set_number(&mut window, "eps", "0.05");
     window.run();
     // In this scene, the distance of the Moon from the Earth is 0.0026.
-    let told = "Softening 0.05 smooths away the closest orbits: lower Softening to 0.00005.";
+    let told = "Softening 0.05 is too large for the closest orbits: lower Softening to 0.00005.";
     assert!(window.query_by_label(told).is_some());
     click(&mut window, Role::Button, "Lower Softening");
     assert_eq!(number(&window, "eps"), 0.00005);
-    assert!(window.query_by_label_contains("smooths away").is_none());
+    assert!(window.query_by_label_contains("too large for the closest orbits").is_none());
 }
 
 /// The keys T and C act only in scenes that are not flat; in flat scenes, a message says why they do nothing.
