@@ -88,10 +88,8 @@ impl Engine {
     /// kernels cannot be used, or if the kernels have been edited since the restore point.
     pub fn continue_from(&mut self, point: &RestorePoint, config: Config) -> Result<()> {
         if config.mode.info() != self.config.mode.info() {
-            return Err(invalid!(
-                "this step was computed in {} mode; switch to {0} mode first",
-                config.mode.info().name
-            ));
+            let name = config.mode.info().name;
+            return Err(invalid!("this step was computed in {name} mode; switch to {name} mode first"));
         }
         if point.edits != self.devices.edits() {
             return Err(invalid!(

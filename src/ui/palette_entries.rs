@@ -198,6 +198,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let number =
         Entry::new(format!("{}: number of {}", work.label.0, work.things), Action::ShowSetting("bodies"));
     let settings = settings.chain(config.start.bodies.is_none().then_some(number));
+    let settings = settings.map(|entry| Entry { also: "setting".to_owned(), ..entry });
     let mut parameters = Parameters::default();
     config.mode.clone().visit(&mut parameters);
     Look::default().visit(&mut parameters);

@@ -68,9 +68,9 @@ fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
     };
     viewer.key("v");
     set(["parameter", "softening"], "0 period 2 Return");
-    set(["seed", "starting"], "7 7 Return");
+    set(["setting", "seed"], "7 7 Return");
     viewer.key("v");
-    set(["number", "bodies"], "6 0 0 Return");
+    set(["setting", "bodies"], "6 0 0 Return");
     let report = viewer.quit();
     let told = report.events.iter().map(|event| event.what.split_once('=').unwrap_or((&event.what, "")));
     let told: Vec<_> = told.map(|(key, to)| if key == "eps" { (key, "") } else { (key, to) }).collect();

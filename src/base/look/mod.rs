@@ -45,7 +45,7 @@ parameters! {
         /// Shows a scale bar at the lower right; its length is a round number. `auto` shows it in scenes with a unit of length.
         scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),
         /// Draws the cells of the `tree` variant as boxes. If a body is selected, draws the cells that act on the
-        /// body as a whole (blue), and the larger cells that were opened, so that their parts act separately (orange).
+        /// body as a whole (blue), and the cells that were opened, so that their parts act separately (orange).
         cells: bool = false, "Tree cells" effect(View) advanced(true),
         /// Depth of the tree cells that are drawn. The root cell, which contains all bodies, has depth 0.
         cells_depth: f32 = 4.0, "Cell depth" [0.0..=16.0, Linear] unit("levels") effect(View) advanced(true) => round_cells_depth,
@@ -124,8 +124,8 @@ impl Theme {
 choice! {
     /// When to draw an expensive effect.
     pub enum EffectMode {
-        /// On if there is a GPU. Without a GPU, ambient occlusion is off, and bloom turns off after three seconds below
-        /// 30 frames per second.
+        /// On if a GPU draws the picture. If a CPU draws, ambient occlusion is off, and bloom turns off after three
+        /// seconds below 30 frames per second.
         Auto = "auto",
         /// Always draws the effect.
         On = "on",

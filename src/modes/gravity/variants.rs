@@ -176,8 +176,9 @@ const EQUAL: Knob = Knob {
     ..Knob::new("equal", "EQUAL", &[0, 1], |_, _| 1)
         .summary("1 (on): if all masses are equal, multiply only the finished sum of the forces by the mass. 0 (off): multiply every term of the sum.")
 };
-const LEAF: Knob = Knob::new("leaf", "LEAF", &[16, 32], |_, _| 32)
-    .summary("Largest number of bodies in a tree cell. A cell with more bodies is split.");
+const LEAF: Knob = Knob::new("leaf", "LEAF", &[16, 32], |_, _| 32).summary(
+    "Largest number of bodies in a tree cell that has no smaller cells. A cell with more bodies is split.",
+);
 const GROUP: Knob =
     Knob::new("group", "GROUP", &[16, 32, 64], |device, bodies| match (device.kind, bodies) {
         (DeviceKind::Cpu, _) => 32,
