@@ -131,8 +131,8 @@ float missed(float4 before, float3 a, float3 v, COEFFICIENTS c)
     return is_finite(now) ? fmax(before.w, now) : before.w;
 }
 
-// Completes a pass for body i: stores its acceleration `sum`, without the factor G, and advances it. `before` is the value of a[i] before the
-// pass.
+// Completes a pass for body i: stores its acceleration `sum`, without the factor G, and advances it. `before` is the
+// value of a[i] before the pass.
 void end_pass(float3 sum, float4 before, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in,
               __global float4 *x_out, __global float4 *v, __global float4 *a)
 {
