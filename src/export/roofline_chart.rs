@@ -62,7 +62,7 @@ pub struct Roof {
 pub enum Shape {
     /// A horizontal line, for a part of the device that computes.
     Level,
-    /// A rising line, for a part of the device that moves bytes.
+    /// A rising line: the limit that the bandwidth of a memory or cache sets.
     Slope,
 }
 

@@ -12,7 +12,7 @@ use crate::ui::widgets::{small, tooltip};
 const BAR: f32 = 26.0;
 /// Width and height of the square that marks a kernel in the table, in points.
 const MARK: f32 = 10.0;
-/// Width, in points per character, that a kernel's part of the bar needs to show the kernel's name.
+/// Width per character, in points, from which a kernel's part of the bar is wide enough to show the kernel's name.
 const CHARACTER: f32 = 8.0;
 /// Width of a column of numbers, in points.
 const NUMBER: f32 = 76.0;

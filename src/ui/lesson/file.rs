@@ -184,7 +184,7 @@ mod tests {
             assert!(error.contains(told), "{error}");
         }
         let error = Lesson::load(Path::new("cooking")).unwrap_err().to_string();
-        assert!(error.contains("no lesson called `cooking`; give kernels or"), "{error}");
+        assert!(error.contains("no lesson called `cooking`; choose kernels, or"), "{error}");
         assert!(Lesson::load(Path::new("kernels")).is_ok());
         assert!(Lesson::load(Path::new("nowhere/a.toml")).unwrap_err().to_string().contains("nowhere"));
     }
