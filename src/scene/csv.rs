@@ -104,7 +104,7 @@ impl Columns {
     fn of(text: &str) -> Result<Self, String> {
         let separator =
             [',', ';', '\t'].into_iter().find(|separator| text.contains(*separator)).unwrap_or(',');
-        let expected = || format!("expected the columns {} and optionally name, in any order", header());
+        let expected = || format!("expected {} and optionally name, in any order", header());
         let mut roles = Vec::new();
         for (nth, field) in fields(text, separator).enumerate() {
             let field = field.to_lowercase();
