@@ -46,7 +46,7 @@ impl Brush {
         ui.add_enabled_ui(self.is_on, |ui| {
             slider_row(ui, out, texts, (&mut self.radius, Self::RADIUS), (Self::RADII, Scale::Log));
         });
-        note(ui, "Drag in the picture to paint obstacles; right-drag or Shift+drag to erase them");
+        note(ui, "Drag to paint obstacles; right-drag or Shift+drag to erase them");
     }
 
     /// Draws the outline of the brush around the pointer.
