@@ -5,15 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Kind of OpenCL call, as a target for injected faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Allocates device memory.
+    /// A call that allocates device memory.
     Allocate,
-    /// Builds a program.
+    /// A call that builds a program.
     Build,
-    /// Queues a kernel.
+    /// A call that queues a kernel.
     Kernel,
-    /// Queues a copy to the host.
+    /// A call that queues a copy to the host.
     Read,
-    /// Queues a copy to the device.
+    /// A call that queues a copy to the device.
     Write,
     /// Submits queued commands to the device.
     Flush,

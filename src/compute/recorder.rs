@@ -59,7 +59,7 @@ pub(super) struct Recorder {
     tape: Mutex<Tape>,
 }
 
-/// A recording in progress.
+/// A recording of kernel launches that is still in progress.
 #[derive(Debug, Default)]
 struct Tape {
     recording: Recording,
