@@ -15,9 +15,9 @@ pub enum Call {
     Read,
     /// A call that queues a copy to the device.
     Write,
-    /// Submits queued commands to the device.
+    /// A call that submits queued commands to the device.
     Flush,
-    /// Waits for an event.
+    /// A call that waits for an event.
     Wait,
 }
 
