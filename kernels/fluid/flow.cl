@@ -18,7 +18,7 @@ __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uin
 #define SUM_GROUP 256
 
 // For each step, adds up the work-groups' sums of speeds, multiplies the total by `share` and stores it in `series`.
-// One work-group per step.
+// Each work-group adds up the sums of one step.
 __kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1)))
 void add_sums(const uint groups, __global const float *sums, __global float *series, const uint from,
               const float share)

@@ -4,7 +4,7 @@
 // Returns m/r³ with the selected softening, where r2 is the squared distance. With s = 1/r, computes (m·s)·s², because
 // s³ alone falls below the smallest normal float beyond a distance of 4e12, where a large mass still has an effect.
 // Within FINITE_LIMIT, m·s and s² are normal floats, so the result is accurate wherever it is a normal float itself.
-// Where it is not, a free fall takes more than 1e19 units of time.
+// Results below the smallest normal float have no effect: a free fall with them takes more than 1e19 units of time.
 float fade(float m, float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP

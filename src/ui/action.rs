@@ -158,7 +158,7 @@ pub enum Action {
     TogglePlots,
     /// Show or hide the Lens window.
     ToggleLens,
-    /// Show or hide the timeline of the run. Hiding it returns to the present.
+    /// Show or hide the timeline of the run. Hiding it returns to the live simulation.
     ToggleTimeline,
     /// Show or hide the gallery of scenes.
     ToggleGallery,
@@ -181,7 +181,7 @@ pub enum Action {
     ReplayOrPause,
     /// Set the speed of the replay, as a multiple of the original speed of the run.
     SetReplaySpeed(f64),
-    /// Return from the past to the present.
+    /// Return from a recorded moment to the live simulation.
     GoLive,
     /// Continue the simulation from the past moment on the screen.
     ContinueHere,

@@ -117,7 +117,7 @@ impl Ui {
 
     /// Shows one frame of the user interface, and handles the keyboard shortcuts.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        // The statistics of a past moment must not affect the edits and plots of the present.
+        // The statistics of a past moment must not affect the edits and plots of the live simulation.
         let present = (!model.is_past()).then_some(model.stats);
         if let Some(stats) = present {
             self.alerts.update(stats, self.undo.len());
@@ -239,7 +239,7 @@ impl Ui {
             (self.fold.tools, self.fold.covered) = (None, Vec2::ZERO);
             return body_card::show(ctx, model, out);
         }
-        // A remedy for a past moment would change the present.
+        // A remedy for a past moment would change the live simulation.
         let warnings = if model.is_past() { Vec::new() } else { self.alerts.warnings(model) };
         let place = overlay::show(ctx, model, (&mut self.fold, status, &warnings), out);
         self.labels.show(ctx, &model.markers.captions, (ctx.available_rect(), place), out);

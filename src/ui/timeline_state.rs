@@ -7,7 +7,7 @@ use crate::session::timeline::Event;
 pub struct TimelineState {
     /// Times of the oldest and of the newest recorded frame, in seconds; `None` if nothing has been recorded.
     pub span: Option<[f64; 2]>,
-    /// Time of the moment on the screen, in seconds; `None` if the screen shows the present.
+    /// Time of the moment on the screen, in seconds; `None` if the screen shows the live simulation.
     pub past: Option<f64>,
     /// Whether the recorded run is being replayed.
     pub plays: bool,
@@ -39,7 +39,8 @@ impl Default for TimelineState {
 }
 
 impl TimelineState {
-    /// Returns the time from the moment on the screen to the newest recorded frame, in seconds; `None` for the present.
+    /// Returns the time from the moment on the screen to the newest recorded frame, in seconds; `None` if
+    /// the screen shows the live simulation.
     pub(super) fn age(&self) -> Option<f64> {
         Some(self.span?[1] - self.past?)
     }

@@ -49,7 +49,7 @@ __kernel void measure(const uint n, __global const float4 *sums, __global float 
 }
 
 // Copies the accelerations of this device's bodies to the array `sorted`, so that the device can send them to others.
-// These are the `count` bodies from position `first` of the sorted order on.
+// The bodies of this device are the `count` bodies from position `first` of the sorted order on.
 __kernel void collect(const uint first, const uint count, __global const uint *ids, __global const float4 *sums,
                       __global float *sorted)
 {
