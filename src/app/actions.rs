@@ -419,7 +419,7 @@ impl Viewer {
     /// Returns whether an error has stopped the simulation. If so, shows an error dialog with this `title`.
     pub(super) fn has_stopped(&mut self, title: &str) -> bool {
         if self.sim.failure.is_some() {
-            let text = "The simulation has stopped. Restart gravitile to continue.";
+            let text = format!("The simulation has stopped. {}", self.autosave.advice());
             self.ui.alerts.error(title, text, None);
         }
         self.sim.failure.is_some()

@@ -58,6 +58,14 @@ impl Autosave {
         Some(if is_renamed { previous(file) } else { offered }).filter(|path| path.is_file())
     }
 
+    /// Returns what the user can do after the simulation has failed.
+    pub(super) fn advice(&self) -> &'static str {
+        match self.saved {
+            Some(_) => "Restart gravitile to continue from the last autosave.",
+            None => "Restart gravitile to start a new simulation.",
+        }
+    }
+
     /// Returns the commands that start autosaving, or no commands if autosaving has already started. The first save is
     /// immediate, because compiling kernels on a busy machine can take longer than an autosave interval.
     pub(super) fn start(&mut self, view: impl FnOnce() -> String) -> Vec<Command> {

@@ -13,8 +13,11 @@ impl Viewer {
                 Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {
                     self.ui.measurement.running = None;
-                    let advice = "The simulation has stopped; the window shows its last state. Restart gravitile to continue.";
-                    self.ui.alerts.error("The simulation stopped", format!("{error}. {advice}"), None);
+                    let advice = self.autosave.advice();
+                    let text = format!(
+                        "{error}. The simulation has stopped; the window shows its last state. {advice}"
+                    );
+                    self.ui.alerts.error("The simulation stopped", text, None);
                     (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
                     self.exports.requested.clear();
                     self.end_film(true);

@@ -66,7 +66,7 @@ impl Viewer {
         // Redraws the past moment that was on the screen when the film began.
         self.sim.past.iter_mut().for_each(|past| past.is_new = true);
         if !keeps {
-            self.ui.alerts.say("The film was cancelled");
+            self.ui.alerts.say("Cancelled the recording; no film was saved");
         } else if film.done == 0 {
             self.ui.alerts.say("The film was discarded, because no frames had been recorded yet");
         }

@@ -134,7 +134,7 @@ impl Viewer {
 
     /// Asks the simulation to continue from the past moment on the screen.
     fn continue_here(&mut self) {
-        if self.has_stopped("Could not continue from here") {
+        if self.has_stopped("Could not continue from this moment") {
             return;
         }
         let Some(Past { frame, .. }) = &self.sim.past else { return };

@@ -33,11 +33,15 @@ pub(super) fn scale(height: u32) -> f32 {
 pub fn check_version(context: &Context) -> Result<()> {
     match *context.get_opengl_version() {
         Version(Api::Gl, major, minor) if (major, minor) >= (3, 3) => Ok(()),
-        _ => Err(Error::Graphics(format!(
-            "the graphics device {} supports only OpenGL {}",
-            context.get_opengl_renderer_string(),
-            context.get_opengl_version_string()
-        ))),
+        Version(api, ..) => {
+            let name = if api == Api::Gl { "OpenGL " } else { "" };
+            Err(Error::Graphics(format!(
+                "the graphics device {} supports only {name}{}",
+                context.get_opengl_renderer_string(),
+                // The version of OpenGL ES begins with the name.
+                context.get_opengl_version_string()
+            )))
+        }
     }
 }
 

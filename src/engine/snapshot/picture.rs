@@ -45,11 +45,9 @@ impl Extent {
         match self {
             Self::All => None,
             Self::Scene => Some(
-                "the simulation is too large to store completely: the picture contains only the scene and its parameters",
+                "the simulation is too large for a picture: this one contains only the scene and its parameters",
             ),
-            Self::Nothing => {
-                Some("the scene is too large to store: the picture does not contain the simulation")
-            }
+            Self::Nothing => Some("the scene is too large for a picture: this one contains no simulation"),
         }
     }
 }
