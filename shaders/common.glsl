@@ -87,8 +87,8 @@ float exposure_of(sampler2D measured, bool automatic, float stops) {
 // The rest grows with the logarithm of the light, so that dense, bright regions keep visible structure.
 float coverage(float lit) {
     float dim = 1.0 / (1.0 + 0.65 * lit);
-    float doublings = min(log2(1.0 + lit) * 0.07, 1.0);
-    return (1.0 - dim * dim) * (0.82 + 0.18 * doublings);
+    float doublings = min(log2(1.0 + lit) * 0.085, 1.0);
+    return (1.0 - dim * dim) * (0.76 + 0.24 * doublings);
 }
 
 // Returns the sRGB colour of the sum of light in a pixel and, as alpha, its coverage. The hue is the mean hue of the
@@ -96,8 +96,8 @@ float coverage(float lit) {
 vec4 shown(vec4 light, float exposure) {
     float lit = light.a * exposure;
     float doublings = log2(max(lit, 1.0));
-    // Beyond saturation, a crowd of bodies gets slightly paler with each doubling of the light.
-    float pale = clamp(doublings * 0.09, 0.0, 0.8);
+    // Beyond saturation, a crowd of bodies gets slightly paler with each doubling of the light, and white where it is dense.
+    float pale = clamp(doublings * 0.09 + max(doublings - 2.0, 0.0) * 0.06, 0.0, 0.85);
     // The mean of many hues is greyish. The brighter a crowd of bodies, the more its saturation is increased (luma:
     // BT.601).
     vec3 hue = light.rgb / light.a;

@@ -1,14 +1,17 @@
 //! The command line, as clap types. Doc comments of fields are the help texts.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::engine::snapshot;
 use crate::export::film::RATES;
+use crate::scene::{file, tipsy};
 
 /// Simulate up to a million bodies, or a fluid, on a GPU or CPU with OpenCL, and watch the simulation live.
 ///
-/// Without a command, the viewer opens. Under mpirun, all ranks compute one simulation together; this requires a build with the feature `mpi`.
+/// Without a command, the viewer opens. `gravitile FILE` opens a snapshot, a picture, a scene or a list of bodies. Under mpirun, all ranks compute one simulation together; this requires a build with the feature `mpi`.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Cli {
@@ -21,9 +24,37 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Parses the arguments of the program. Exits with a message if they are wrong.
+    pub fn read() -> Self {
+        Self::parse_from(with_option(std::env::args_os().collect()))
+    }
+
     /// Returns whether the command writes its results to stdout: true for every command except the viewer.
     pub fn prints(&self) -> bool {
         !matches!(self.command, None | Some(Command::View(_)))
+    }
+}
+
+/// Adds the option that opens a file, if the only argument is a file name, as when a desktop passes a file that was
+/// dropped on the program. `words` starts with the program's name.
+fn with_option(mut words: Vec<OsString>) -> Vec<OsString> {
+    if let [_, file] = &words[..]
+        && let Some(option) = option_for(file)
+    {
+        words.insert(1, option.into());
+    }
+    words
+}
+
+/// Returns the option of the viewer that opens `word`, or `None` if `word` does not end like the name of such a file.
+fn option_for(word: &OsStr) -> Option<&'static str> {
+    let extension = Path::new(word).extension().filter(|_| !word.as_encoded_bytes().starts_with(b"-"))?;
+    let is = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
+    match () {
+        () if is(&[snapshot::EXTENSION, snapshot::PICTURE]) => Some("--resume"),
+        () if is(&[file::EXTENSION]) => Some("--scene"),
+        () if is(&["csv"]) || is(&tipsy::EXTENSIONS) => Some("--load"),
+        () => None,
     }
 }
 
@@ -362,4 +393,27 @@ pub(crate) struct Man {
     /// Write the manual pages of all commands to this folder, as gravitile.1, gravitile-run.1 and so on
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_alone_opens_the_file() {
+        let parsed = |words: &[&str]| {
+            let words = std::iter::once("gravitile").chain(words.iter().copied());
+            Cli::try_parse_from(with_option(words.map(Into::into).collect()))
+        };
+        let opened = |word| parsed(&[word]).unwrap().view.simulation;
+        assert_eq!(opened("My folder/later.gravitile").resume, Some("My folder/later.gravitile".into()));
+        assert_eq!(opened("B.PNG").resume, Some("B.PNG".into()));
+        assert_eq!(opened("mine.toml").scene.as_deref(), Some("mine.toml"));
+        assert_eq!(opened("bodies.csv").load, Some("bodies.csv".into()));
+        assert_eq!(opened("bodies.tipsy").load, Some("bodies.tipsy".into()));
+        assert!(matches!(parsed(&["devices"]).unwrap().command, Some(Command::Devices(_))));
+        for wrong in [&["notes.txt"][..], &["bench.csv", "--json"], &["--report.png"]] {
+            assert!(parsed(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

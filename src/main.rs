@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use gravitile::{cli::Cli, commands};
 
 fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::try_from_env("GRAVITILE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    let cli = Cli::parse();
+    let cli = Cli::read();
     // Rust ignores SIGPIPE, so `gravitile bench | head` would panic at the next `println!`; the default handler ends
     // the program. The viewer keeps ignoring SIGPIPE: a closed clipboard must not end the viewer before it has saved.
     #[cfg(unix)]

@@ -14,7 +14,7 @@ float star_colour(uint i, float group)
 {
     if (group < 0.0f)
         return FAINT;
-    const float3 cool = (float3)(1.0f, 0.69f, 0.38f), warm = (float3)(1.0f, 0.87f, 0.68f);
+    const float3 cool = (float3)(1.0f, 0.71f, 0.42f), warm = (float3)(1.0f, 0.9f, 0.76f);
     const float3 white = (float3)(0.97f, 0.96f, 1.0f), hot = (float3)(0.48f, 0.66f, 1.0f);
     // A random number from 0 to 1, evenly distributed (finaliser of MurmurHash3, Appleby 2011, public domain).
     uint hash = i * 0x9e3779b9u;

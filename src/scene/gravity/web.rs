@@ -16,9 +16,13 @@ use crate::scene::random::Random;
 /// Growth rate f of the displacements at the start: d ln D/d ln R at η = π/2.
 const GROWTH: f64 = (3.0 * PI - 9.0) / (5.0 - 1.5 * PI);
 /// Root mean square of the displacements at the start, along each axis, as a fraction of the radius of the ball.
-const DISPLACEMENT: f64 = 0.021;
+const DISPLACEMENT: f64 = 0.038;
 /// Smallest wave number of the irregularities, in waves across the ball. Longer waves would pull the ball apart.
 const LEAST_WAVES: f64 = 2.0;
+/// Wave number at which the irregularities fade to half of their amplitude, in waves across the ball. The method fails where bodies have crossed:
+/// with shorter waves, the ball would start as a cloud of clumps instead of filaments (truncated Zel'dovich approximation:
+/// Coles, Melott and Shandarin 1993, MNRAS 260, 765).
+const MOST_WAVES: f64 = 12.0;
 /// Largest number of cells along each side of the grid of displacements.
 const MOST_CELLS: usize = 128;
 
@@ -101,7 +105,9 @@ fn displacements(side: usize, random: &mut Random) -> Vec<[f64; 3]> {
                     .map(|axis| weights[axis] * Complex(k[axis], 0.0))
                     .fold(Complex::default(), |sum, part| sum + part);
                 // i/k² times √P(k), where P(k) = 1/k.
-                *number * along * Complex(0.0, 1.0 / (k2 * k2.sqrt().sqrt()))
+                let ratio = k2 / (MOST_WAVES * MOST_WAVES);
+                let fade = 1.0 / (1.0 + ratio * ratio);
+                *number * along * Complex(0.0, fade / (k2 * k2.sqrt().sqrt()))
             })
             .collect();
         transform(&mut cells, side, 1.0);

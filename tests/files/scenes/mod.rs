@@ -141,7 +141,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     gravity plummer ad9e2c6f422225d1
     gravity cold-sphere ee38df9f1d11adc4
     gravity cold-collapse 62ef814e7099f9c1
-    gravity cosmic-web 9b66d4437e165134
+    gravity cosmic-web 3f7f94c2c272bb8d
     gravity cube 26ede17296c77f60
     gravity ring 72fb03881cb06bf8
     gravity solar-system c6de3c4951979888
