@@ -96,8 +96,8 @@ float coverage(float lit) {
 vec4 shown(vec4 light, float exposure) {
     float lit = light.a * exposure;
     float doublings = log2(max(lit, 1.0));
-    // Beyond saturation, a crowd of bodies gets slightly paler with each doubling of the light, and white where it is dense.
-    float pale = clamp(doublings * 0.09 + max(doublings - 2.0, 0.0) * 0.06, 0.0, 0.85);
+    // Beyond saturation, a crowd of bodies gets paler with each doubling of the light.
+    float pale = clamp(doublings * 0.09 + max(doublings - 2.0, 0.0) * 0.03, 0.0, 0.82);
     // The mean of many hues is greyish. The brighter a crowd of bodies, the more its saturation is increased (luma:
     // BT.601).
     vec3 hue = light.rgb / light.a;
