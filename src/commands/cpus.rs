@@ -30,8 +30,8 @@ const MEASUREMENT: [&str; 12] = [
 /// Number of bodies in the speed measurement of a CPU device.
 pub(super) const BODIES: &str = "4096";
 /// Maximum duration of the speed measurement of a device. The limit is needed because the compiler of a driver may
-/// hang.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// hang. On a busy machine, building the kernel can take more than 10 seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum relative error of the results of a device. A device with larger errors is not used. The errors of the kernel
 /// itself are below 1e-5.
 const MOST_ERROR: f64 = 1e-3;
