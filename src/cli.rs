@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::engine::snapshot;
+use crate::engine::FileKind;
 use crate::export::film::RATES;
-use crate::scene::{file, tipsy};
 
 /// Simulate up to a million bodies, or a fluid, on a GPU or CPU with OpenCL, and watch the simulation live.
 ///
@@ -48,14 +47,12 @@ fn with_option(mut words: Vec<OsString>) -> Vec<OsString> {
 
 /// Returns the option of the viewer that opens `word`, or `None` if `word` does not end like the name of such a file.
 fn option_for(word: &OsStr) -> Option<&'static str> {
-    let extension = Path::new(word).extension().filter(|_| !word.as_encoded_bytes().starts_with(b"-"))?;
-    let is = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    match () {
-        () if is(&[snapshot::EXTENSION, snapshot::PICTURE]) => Some("--resume"),
-        () if is(&[file::EXTENSION]) => Some("--scene"),
-        () if is(&["csv"]) || is(&tipsy::EXTENSIONS) => Some("--load"),
-        () => None,
-    }
+    let is_option = word.as_encoded_bytes().starts_with(b"-");
+    Some(match FileKind::of(Path::new(word)).filter(|_| !is_option)? {
+        FileKind::Snapshot | FileKind::Picture => "--resume",
+        FileKind::Scene => "--scene",
+        FileKind::Csv | FileKind::Tipsy => "--load",
+    })
 }
 
 /// Commands of `gravitile`.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::clock::waker;
 use super::command_line::{Pasted, command_line, set_all};
 use super::exports::Exports;
-use super::file_reader::{Content, KernelFolder, Kind, start_reading};
+use super::file_reader::{Content, KernelFolder, kind_of, start_reading};
 use super::screen::Screen;
 use super::simulation::Simulation;
 use super::viewer::Viewer;
 use crate::base::{ChangeEffect, Choice, Edit, Look, OutputFile, Partial, Result};
 use crate::compute::KernelEdits;
-use crate::engine::{Config, kernel_lab};
+use crate::engine::{Config, FileKind, kernel_lab};
 use crate::scene::Scene;
 use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
@@ -206,9 +206,9 @@ impl Viewer {
             return self.ui.alerts.error("Could not open the file", text, None);
         }
         self.opening = Some(path.clone());
-        match Kind::of(&path) {
-            Ok(Kind::Snapshot) => self.resume(path),
-            Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
+        match kind_of(&path) {
+            Ok(FileKind::Snapshot) => self.resume(path),
+            Ok(FileKind::Scene | FileKind::Picture | FileKind::Csv | FileKind::Tipsy) => {
                 let wake = waker(&self.proxy);
                 self.reader = Some(start_reading(path, self.sim.config.mode.info(), wake));
             }

@@ -10,39 +10,17 @@ use crate::base::{BodyNames, Matter, Result, invalid};
 use crate::compute::KernelEdits;
 use crate::engine::kernel_lab::Watch;
 use crate::engine::snapshot::Carried;
-use crate::engine::{Config, snapshot};
+use crate::engine::{Config, FileKind};
 use crate::modes::{self, ModeInfo};
-use crate::scene::{self, csv, tipsy};
-use crate::ui::OPENED;
+use crate::scene::{csv, tipsy};
 
-/// Kind of file that the window can open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Snapshot,
-    Scene,
-    Picture,
-    Csv,
-    Tipsy,
-}
-
-impl Kind {
-    /// Returns the kind of file that the extension of `path` indicates, or an error if the extension is not supported.
-    pub(super) fn of(path: &Path) -> Result<Self> {
-        let extension = path.extension().unwrap_or_default();
-        let is = |known: &str| extension.eq_ignore_ascii_case(known);
-        match () {
-            () if is(snapshot::EXTENSION) => Ok(Self::Snapshot),
-            () if is(scene::file::EXTENSION) => Ok(Self::Scene),
-            () if is(snapshot::PICTURE) => Ok(Self::Picture),
-            () if is("csv") => Ok(Self::Csv),
-            () if tipsy::EXTENSIONS.into_iter().any(is) => Ok(Self::Tipsy),
-            () => {
-                let known = OPENED.iter().flat_map(|(_, extensions)| *extensions);
-                let known = known.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ");
-                Err(invalid!("{}: only files that end in {known} can be opened", path.display()))
-            }
-        }
-    }
+/// Returns the kind of the file `path`, or an error if the window cannot open files with its extension.
+pub(super) fn kind_of(path: &Path) -> Result<FileKind> {
+    FileKind::of(path).ok_or_else(|| {
+        let known = FileKind::ALL.iter().flat_map(|(.., extensions)| *extensions);
+        let known = known.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ");
+        invalid!("{}: only files that end in {known} can be opened", path.display())
+    })
 }
 
 /// The content of a file that the user opened.
@@ -62,8 +40,8 @@ pub(super) fn start_reading(
 ) -> Receiver<Result<Content>> {
     let (done, content) = unbounded();
     std::thread::spawn(move || {
-        let read = match Kind::of(&path) {
-            Ok(Kind::Picture) => Carried::load(&path).map(|carried| match carried {
+        let read = match kind_of(&path) {
+            Ok(FileKind::Picture) => Carried::load(&path).map(|carried| match carried {
                 Carried::Snapshot(_) => Content::Snapshot(path),
                 Carried::Scene(config) => Content::Scene(config),
             }),
@@ -77,10 +55,10 @@ pub(super) fn start_reading(
 }
 
 fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
-    let (bodies, names) = match Kind::of(path)? {
-        Kind::Scene => return Config::load(path),
-        Kind::Tipsy => (tipsy::load(path)?, BodyNames::default()),
-        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load(path)?,
+    let (bodies, names) = match kind_of(path)? {
+        FileKind::Scene => return Config::load(path),
+        FileKind::Tipsy => (tipsy::load(path)?, BodyNames::default()),
+        FileKind::Csv | FileKind::Snapshot | FileKind::Picture => csv::load(path)?,
     };
     let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
     let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));
@@ -119,11 +97,11 @@ mod tests {
 
     #[test]
     fn the_extension_names_the_kind() {
-        let kind = |name: &str| Kind::of(Path::new(name)).ok();
+        let kind = |name: &str| FileKind::of(Path::new(name));
         let known = ["a.gravitile", "a.toml", "a.PNG", "a.csv"].map(kind);
-        assert_eq!(known, [Kind::Snapshot, Kind::Scene, Kind::Picture, Kind::Csv].map(Some));
+        assert_eq!(known, [FileKind::Snapshot, FileKind::Scene, FileKind::Picture, FileKind::Csv].map(Some));
         assert_eq!((kind("a.txt"), kind("csv")), (None, None));
-        let error = Kind::of(Path::new("a.txt")).unwrap_err().to_string();
+        let error = kind_of(Path::new("a.txt")).unwrap_err().to_string();
         assert!(error.contains("a.txt") && error.contains(".csv"), "{error}");
     }
 

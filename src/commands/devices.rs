@@ -46,7 +46,7 @@ pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
                     cpus::BODIES
                 );
             }
-            Some(None) => println!("     measured: failed, because the driver reported an error"),
+            Some(None) => println!("     measured: failed"),
             None => {}
         }
     }

@@ -9,8 +9,8 @@ use egui_file_dialog::{DialogState, FileDialog};
 use super::action::{Action, Collector};
 use super::theme;
 use crate::base::Plain;
-use crate::engine::snapshot;
-use crate::scene::{file, tipsy};
+use crate::engine::{FileKind, snapshot};
+use crate::scene::file;
 
 /// Purpose of a file dialog: to open a file, to save one, or to choose a folder for kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,16 +21,7 @@ pub(super) enum Purpose {
     EditKernels,
 }
 
-/// File types that can be opened, each with its name and extensions.
-pub const OPENED: [(&str, &[&str]); 5] = [
-    ("Snapshot", &[snapshot::EXTENSION]),
-    ("Scene", &[file::EXTENSION]),
-    ("Picture with a simulation", &[snapshot::PICTURE]),
-    ("Bodies (CSV)", &["csv"]),
-    ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
-];
-
-/// Name of the file filter that shows all file types in [`OPENED`].
+/// Name of the file filter that shows all file types in [`FileKind::ALL`].
 const ALL: &str = "All supported files";
 
 /// Maximum number of recent files.
@@ -66,9 +57,9 @@ impl Files {
         }
         let dialog = match purpose {
             Purpose::Open => {
-                let all = OPENED.iter().flat_map(|(_, extensions)| *extensions).copied().collect();
+                let all = FileKind::ALL.iter().flat_map(|(.., extensions)| *extensions).copied().collect();
                 dialog = filter(dialog.title("Open"), ALL, all);
-                for (name, extensions) in OPENED {
+                for (_, name, extensions) in FileKind::ALL {
                     dialog = filter(dialog, name, extensions.to_vec());
                 }
                 dialog = dialog.default_file_filter(ALL);

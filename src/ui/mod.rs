@@ -60,7 +60,6 @@ pub use apply::ONE_SIMULATION;
 pub use compared::{Compared, Half};
 pub use event_groups::split_events;
 pub use export::{FilmPlan, PictureSize};
-pub use files::OPENED;
 pub use interface::{Output, Ui};
 pub use keys::{CONTROLS, Control, Trigger};
 pub use labels::{Caption, Captions, Labels};

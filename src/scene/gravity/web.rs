@@ -19,9 +19,9 @@ const GROWTH: f64 = (3.0 * PI - 9.0) / (5.0 - 1.5 * PI);
 const DISPLACEMENT: f64 = 0.038;
 /// Smallest wave number of the irregularities, in waves across the ball. Longer waves would pull the ball apart.
 const LEAST_WAVES: f64 = 2.0;
-/// Wave number at which the irregularities fade to half of their amplitude, in waves across the ball. The method fails where bodies have crossed:
-/// with shorter waves, the ball would start as a cloud of clumps instead of filaments (truncated Zel'dovich approximation:
-/// Coles, Melott and Shandarin 1993, MNRAS 260, 765).
+/// Wave number at which the irregularities fade to half of their amplitude, in waves across the ball. The method of
+/// Zel'dovich fails where the paths of bodies have crossed: with shorter waves, the ball would start as a cloud of clumps
+/// instead of filaments (truncated Zel'dovich approximation: Coles, Melott and Shandarin 1993, MNRAS 260, 765).
 const MOST_WAVES: f64 = 12.0;
 /// Largest number of cells along each side of the grid of displacements.
 const MOST_CELLS: usize = 128;
