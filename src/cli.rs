@@ -1,10 +1,12 @@
 //! The command line, as clap types. Doc comments of fields are the help texts.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use crate::base::Result;
 use crate::engine::FileKind;
 use crate::export::film::RATES;
 
@@ -25,7 +27,10 @@ pub struct Cli {
 impl Cli {
     /// Parses the arguments of the program. Exits with a message if they are wrong.
     pub fn read() -> Self {
-        Self::parse_from(with_option(std::env::args_os().collect()))
+        match with_option(std::env::args_os().collect()) {
+            Ok(words) => Self::parse_from(words),
+            Err(error) => Self::command().error(ErrorKind::ValueValidation, error).exit(),
+        }
     }
 
     /// Returns whether the command writes its results to stdout: true for every command except the viewer.
@@ -36,23 +41,24 @@ impl Cli {
 
 /// Adds the option that opens a file, if the only argument is a file name, as when a desktop passes a file that was
 /// dropped on the program. `words` starts with the program's name.
-fn with_option(mut words: Vec<OsString>) -> Vec<OsString> {
-    if let [_, file] = &words[..]
-        && let Some(option) = option_for(file)
+fn with_option(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
+    if let [_, word] = &words[..]
+        && let file = Path::new(word)
+        && !word.as_encoded_bytes().starts_with(b"-")
+        && file.extension().is_some()
     {
-        words.insert(1, option.into());
+        words.insert(1, option_for(FileKind::of(file)?).into());
     }
-    words
+    Ok(words)
 }
 
-/// Returns the option of the viewer that opens `word`, or `None` if `word` does not end like the name of such a file.
-fn option_for(word: &OsStr) -> Option<&'static str> {
-    let is_option = word.as_encoded_bytes().starts_with(b"-");
-    Some(match FileKind::of(Path::new(word)).filter(|_| !is_option)? {
+/// Returns the option of the viewer that opens files of kind `kind`.
+fn option_for(kind: FileKind) -> &'static str {
+    match kind {
         FileKind::Snapshot | FileKind::Picture => "--resume",
         FileKind::Scene => "--scene",
         FileKind::Csv | FileKind::Tipsy => "--load",
-    })
+    }
 }
 
 /// Commands of `gravitile`.
@@ -398,10 +404,10 @@ mod tests {
 
     #[test]
     fn a_file_name_alone_opens_the_file() {
-        let parsed = |words: &[&str]| {
-            let words = std::iter::once("gravitile").chain(words.iter().copied());
-            Cli::try_parse_from(with_option(words.map(Into::into).collect()))
+        let words = |words: &[&str]| {
+            with_option(std::iter::once("gravitile").chain(words.iter().copied()).map(Into::into).collect())
         };
+        let parsed = |given: &[&str]| Cli::try_parse_from(words(given).unwrap());
         let opened = |word| parsed(&[word]).unwrap().view.simulation;
         assert_eq!(opened("My folder/later.gravitile").resume, Some("My folder/later.gravitile".into()));
         assert_eq!(opened("B.PNG").resume, Some("B.PNG".into()));
@@ -409,8 +415,10 @@ mod tests {
         assert_eq!(opened("bodies.csv").load, Some("bodies.csv".into()));
         assert_eq!(opened("bodies.tipsy").load, Some("bodies.tipsy".into()));
         assert!(matches!(parsed(&["devices"]).unwrap().command, Some(Command::Devices(_))));
-        for wrong in [&["notes.txt"][..], &["bench.csv", "--json"], &["--report.png"]] {
+        for wrong in [&["notes"][..], &["bench.csv", "--json"], &["--report.png"]] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }
+        let error = words(&["notes.txt"]).unwrap_err().to_string();
+        assert!(error.contains("notes.txt") && error.contains(".csv"), "{error}");
     }
 }

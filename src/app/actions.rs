@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::clock::waker;
 use super::command_line::{Pasted, command_line, set_all};
 use super::exports::Exports;
-use super::file_reader::{Content, KernelFolder, kind_of, start_reading};
+use super::file_reader::{Content, KernelFolder, start_reading};
 use super::screen::Screen;
 use super::simulation::Simulation;
 use super::viewer::Viewer;
@@ -206,7 +206,7 @@ impl Viewer {
             return self.ui.alerts.error("Could not open the file", text, None);
         }
         self.opening = Some(path.clone());
-        match kind_of(&path) {
+        match FileKind::of(&path) {
             Ok(FileKind::Snapshot) => self.resume(path),
             Ok(FileKind::Scene | FileKind::Picture | FileKind::Csv | FileKind::Tipsy) => {
                 let wake = waker(&self.proxy);

@@ -14,15 +14,6 @@ use crate::engine::{Config, FileKind};
 use crate::modes::{self, ModeInfo};
 use crate::scene::{csv, tipsy};
 
-/// Returns the kind of the file `path`, or an error if the window cannot open files with its extension.
-pub(super) fn kind_of(path: &Path) -> Result<FileKind> {
-    FileKind::of(path).ok_or_else(|| {
-        let known = FileKind::ALL.iter().flat_map(|(.., extensions)| *extensions);
-        let known = known.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ");
-        invalid!("{}: only files that end in {known} can be opened", path.display())
-    })
-}
-
 /// The content of a file that the user opened.
 pub(super) enum Content {
     /// Configuration that starts from the scene or the bodies in the file.
@@ -40,7 +31,7 @@ pub(super) fn start_reading(
 ) -> Receiver<Result<Content>> {
     let (done, content) = unbounded();
     std::thread::spawn(move || {
-        let read = match kind_of(&path) {
+        let read = match FileKind::of(&path) {
             Ok(FileKind::Picture) => Carried::load(&path).map(|carried| match carried {
                 Carried::Snapshot(_) => Content::Snapshot(path),
                 Carried::Scene(config) => Content::Scene(config),
@@ -55,7 +46,7 @@ pub(super) fn start_reading(
 }
 
 fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
-    let (bodies, names) = match kind_of(path)? {
+    let (bodies, names) = match FileKind::of(path)? {
         FileKind::Scene => return Config::load(path),
         FileKind::Tipsy => (tipsy::load(path)?, BodyNames::default()),
         FileKind::Csv | FileKind::Snapshot | FileKind::Picture => csv::load(path)?,
@@ -94,16 +85,6 @@ mod tests {
 
     use super::*;
     use crate::modes::MODES;
-
-    #[test]
-    fn the_extension_names_the_kind() {
-        let kind = |name: &str| FileKind::of(Path::new(name));
-        let known = ["a.gravitile", "a.toml", "a.PNG", "a.csv"].map(kind);
-        assert_eq!(known, [FileKind::Snapshot, FileKind::Scene, FileKind::Picture, FileKind::Csv].map(Some));
-        assert_eq!((kind("a.txt"), kind("csv")), (None, None));
-        let error = kind_of(Path::new("a.txt")).unwrap_err().to_string();
-        assert!(error.contains("a.txt") && error.contains(".csv"), "{error}");
-    }
 
     #[test]
     fn bodies_start_in_a_mode_that_steps_bodies() {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::snapshot;
+use crate::base::{Result, invalid};
 use crate::scene::{file, tipsy};
 
 /// Kind of file that the program can open.
@@ -30,11 +31,33 @@ impl FileKind {
         (Self::Tipsy, "Bodies (Tipsy)", &tipsy::EXTENSIONS),
     ];
 
-    /// Returns the kind of file that the extension of `path` indicates, or `None` if the program cannot open it.
-    pub fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?;
+    /// Returns the kind of file that the extension of `path` indicates.
+    pub fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().unwrap_or_default();
         let is_known = |known: &&str| extension.eq_ignore_ascii_case(known);
-        let (kind, ..) = Self::ALL.into_iter().find(|(.., extensions)| extensions.iter().any(is_known))?;
-        Some(kind)
+        match Self::ALL.into_iter().find(|(.., extensions)| extensions.iter().any(is_known)) {
+            Some((kind, ..)) => Ok(kind),
+            None => {
+                let known = Self::ALL.iter().flat_map(|(.., extensions)| *extensions);
+                let known = known.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ");
+                Err(invalid!("{}: only files that end in {known} can be opened", path.display()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_names_the_kind() {
+        let kind = |name: &str| FileKind::of(Path::new(name));
+        let known = ["a.gravitile", "a.toml", "a.PNG", "a.csv"].map(|name| kind(name).unwrap());
+        assert_eq!(known, [FileKind::Snapshot, FileKind::Scene, FileKind::Picture, FileKind::Csv]);
+        for wrong in ["a.txt", "csv"] {
+            let error = kind(wrong).unwrap_err().to_string();
+            assert!(error.contains(wrong) && error.contains(".csv"), "{error}");
+        }
     }
 }

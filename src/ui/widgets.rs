@@ -1,8 +1,8 @@
 //! Widgets of the panel: labelled rows, buttons, chips and checkboxes.
 
 use egui::{
-    Align, Button, CollapsingHeader, ComboBox, Label, Layout, Response, RichText, Sense, Stroke, WidgetInfo,
-    WidgetType, vec2,
+    Align, Button, CollapsingHeader, ComboBox, Label, Layout, Response, RichText, Sense, Stroke, TextStyle,
+    TextWrapMode, WidgetInfo, WidgetText, WidgetType, vec2,
 };
 
 use super::action::{Action, Collector};
@@ -37,7 +37,7 @@ pub(super) fn enabled_button(
 pub(super) fn folded(
     ui: &mut egui::Ui,
     out: &mut Collector,
-    (key, title, help): (&str, impl Into<egui::WidgetText>, &str),
+    (key, title, help): (&str, impl Into<WidgetText>, &str),
     unfolds: bool,
     add: impl FnOnce(&mut egui::Ui, &mut Collector),
 ) {
@@ -58,6 +58,19 @@ pub(super) fn note(ui: &mut egui::Ui, text: &str) {
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(Label::new(small(ui, text)).wrap());
     });
+}
+
+/// Shows `text` as a note that takes the height of the longest of `texts`, so that the controls below do not move when
+/// another one is shown.
+pub(super) fn note_of<'a>(ui: &mut egui::Ui, text: &str, texts: impl Iterator<Item = &'a str>) {
+    let width = ui.available_width() - theme::LABEL_WIDTH - ui.spacing().item_spacing.x;
+    let height = |text: &str| {
+        let text = WidgetText::from(small(ui, text));
+        text.into_galley(ui, Some(TextWrapMode::Wrap), width, TextStyle::Small).size().y
+    };
+    let missing = texts.map(height).fold(0.0, f32::max) - height(text);
+    note(ui, text);
+    ui.add_space(missing.max(0.0));
 }
 
 /// Returns `text` in the small, grey style of hints.
@@ -300,7 +313,7 @@ pub(super) fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
 }
 
 /// Shows a checkbox with an outline, so that an empty checkbox is visible on the panel's background.
-pub(super) fn checkbox(ui: &mut egui::Ui, on: &mut bool, text: impl Into<egui::WidgetText>) -> Response {
+pub(super) fn checkbox(ui: &mut egui::Ui, on: &mut bool, text: impl Into<WidgetText>) -> Response {
     ui.scope(|ui| {
         let (fill, line) = (theme::of(ui).sunken, theme::of(ui).weak);
         let visuals = &mut ui.visuals_mut().widgets;
