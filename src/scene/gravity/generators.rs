@@ -35,6 +35,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
             Argument::new("halo", 0.0, 0.0..=1.0),
             Argument::new("scale", 0.5, SIZES),
             Argument::new("second_scale", 0.5, SIZES),
+            Argument::new("arms", 0.0, 0.0..=12.0),
             Argument::new("distance", 4.0, SIZES),
             Argument::new("pericentre", 0.65, SIZES),
         ],
@@ -104,13 +105,13 @@ fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
 fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     let parts = ["bulge", "halo"].map(|name| arguments.get(name));
     let [distance, pericentre] = ["distance", "pericentre"].map(|name| arguments.get(name));
-    let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
+    let discs =
+        ["scale", "second_scale"].map(|name| (arguments.get(name), STABILITY, arguments.get("arms").round()));
     finish(setup, |n, law, random| {
         let share = |count: usize| count as f64 / n as f64;
         let count = (n as f64 * arguments.get("share")) as usize;
-        let mut first = Galaxy::new(share(count), parts, (scale, STABILITY, 0.0), law).bodies(count, random);
-        let mut second = Galaxy::new(share(n - count), parts, (second_scale, STABILITY, 0.0), law)
-            .bodies(n - count, random);
+        let mut first = Galaxy::new(share(count), parts, discs[0], law).bodies(count, random);
+        let mut second = Galaxy::new(share(n - count), parts, discs[1], law).bodies(n - count, random);
         turn(&mut first, [1, 2], [12.0 / 13.0, 5.0 / 13.0]);
         turn(&mut second, [2, 0], [3.0 / 5.0, 4.0 / 5.0]);
         // A parabolic orbit at total mass 1 has v² = 2/r, and everywhere r·v_along = √(2·pericentre).

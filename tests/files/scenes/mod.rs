@@ -136,7 +136,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     gravity galaxy 954aa04c2db113ce
     gravity disc 63ee6657f745368e
     gravity collision f9b75714e3c13a48
-    gravity merger f2a9b52542a34632
+    gravity merger 3c22d2f6b9b323f8
     gravity milky-way-andromeda 8444aaae085369ad
     gravity plummer ad9e2c6f422225d1
     gravity cold-sphere ee38df9f1d11adc4
@@ -151,7 +151,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     asteroids belt 15a5efb1304420a4
     asteroids rings f932c7100ac69d04
     asteroids clouds ca97647caeaaa9ae
-    asteroids splash cebde5e1968ba600
+    asteroids splash f144818abe9928cd
     asteroids billiards 940a3314a915ce2d
     asteroids box 757dae7d3f948a69
     asteroids shooter acb31465e7d7c8a4
