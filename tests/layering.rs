@@ -51,7 +51,7 @@ const CRATES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn arrows_point_down() {
+fn modules_use_only_lower_layers() {
     let mut found = Vec::new();
     for file in files("src").into_iter().filter(|file| file.extension().is_some_and(|it| it == "rs")) {
         let source = fs::read_to_string(&file).unwrap();
@@ -62,7 +62,7 @@ fn arrows_point_down() {
 }
 
 #[test]
-fn every_module_has_a_place() {
+fn every_module_has_a_row_in_the_layer_table() {
     let placed: BTreeSet<_> = LAYERS.iter().map(|row| row.0.to_owned()).collect();
     let present: BTreeSet<_> = files("src").iter().map(|file| layer(&module_path(file)).to_owned()).collect();
     let missing: Vec<_> = present.difference(&placed).collect();
@@ -70,7 +70,7 @@ fn every_module_has_a_place() {
 }
 
 #[test]
-fn tables_name_rows_below() {
+fn layer_tables_refer_only_to_rows_below() {
     for (at, (module, uses)) in LAYERS.iter().enumerate() {
         for used in words(uses) {
             assert!(
@@ -87,7 +87,7 @@ fn tables_name_rows_below() {
 /// Files do not use each other in a cycle, neither directly nor through other files. A path through a `pub use` in
 /// `mod.rs` counts as a path to the file that defines the item.
 #[test]
-fn files_form_no_circles() {
+fn source_files_have_no_dependency_cycles() {
     let sources = files("src").into_iter().filter(|file| file.extension().is_some_and(|it| it == "rs"));
     let modules: BTreeMap<String, Vec<Name>> = sources
         .map(|file| (module_path(&file), fs::read_to_string(&file).unwrap()))
@@ -174,7 +174,7 @@ fn defined_in(path: &[String], modules: &BTreeMap<String, Vec<Name>>, depth: usi
 
 /// No file contains an absolute path that exists only on a developer's machine.
 #[test]
-fn no_machine_paths() {
+fn files_contain_no_machine_specific_paths() {
     // Each string is split in two, so that the test accepts this file.
     let forbidden = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
     let roots = [
@@ -453,7 +453,7 @@ mod scanner {
     }
 
     #[test]
-    fn every_arrow_can_fail() {
+    fn every_forbidden_dependency_is_detected() {
         for (module, uses) in super::LAYERS {
             for (other, _) in super::LAYERS {
                 let wanted =
@@ -468,7 +468,7 @@ mod scanner {
     }
 
     #[test]
-    fn sees_every_way_to_name_a_module() {
+    fn every_syntax_that_names_a_module_is_detected() {
         for source in [
             "use crate::modes::Mode;",
             "use crate::modes;",
@@ -495,7 +495,7 @@ mod scanner {
     }
 
     #[test]
-    fn sees_every_way_to_name_a_crate() {
+    fn every_syntax_that_names_a_crate_is_detected() {
         for source in [
             "use ocl;",
             "use ocl::Buffer;",
@@ -512,14 +512,14 @@ mod scanner {
     }
 
     #[test]
-    fn the_whole_crate_is_refused() {
+    fn imports_of_the_whole_crate_are_refused() {
         for source in ["use crate::*;", "use super::*;", "use crate::{self as all};"] {
             assert_eq!(found("view", source), ["uses"], "{source}");
         }
     }
 
     #[test]
-    fn leaves_alone_what_names_nothing() {
+    fn comments_strings_and_local_paths_are_not_reported() {
         for source in [
             "// use crate::modes::Mode;",
             "/* ocl::Buffer */",
@@ -541,7 +541,7 @@ mod scanner {
     }
 
     #[test]
-    fn only_a_public_use_passes_a_name_on() {
+    fn only_public_use_declarations_reexport_a_name() {
         let passes_on = |source| names_in(&["view".to_owned()], source)[0].passed_on;
         assert!(passes_on("pub use super::base::X;") && passes_on("pub(crate) use super::base::X;"));
         for source in
@@ -552,7 +552,7 @@ mod scanner {
     }
 
     #[test]
-    fn tells_the_line() {
+    fn violations_are_reported_with_their_line() {
         let path = ["view".to_owned()];
         let found = violations(&path, "\n\nuse crate::{\n    base,\n    modes,\n};\n");
         assert_eq!(found, ["5: view may not use modes"]);

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_wins_over_the_scene_and_the_scene_over_the_defaults() {
+    fn user_settings_override_the_scene_and_the_scene_overrides_the_defaults() {
         let first = scene(&[("palette", "ice"), ("trails", "20")]);
         let mut appearance = Appearance::new(&first, look(&[("trails", "0")]));
         let mut now = appearance.look().clone();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_in_the_window_outlive_the_scene_until_they_are_reset() {
+    fn look_changes_made_in_the_window_persist_across_scenes_until_reset() {
         let [first, second] = ["ice", "magma"].map(|palette| scene(&[("palette", palette)]));
         let mut appearance = Appearance::new(&first, Partial::default());
         let mut now = Look { palette: Palette::Dusk, exposure: 1.0, ..appearance.look().clone() };
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_saved_setting_that_equals_the_scenes_is_still_the_users() {
+    fn a_saved_look_setting_equal_to_that_of_the_scene_persists_across_scenes() {
         let mut appearance = Appearance::new(&scene(&[("palette", "ice")]), look(&[("palette", "ice")]));
         let mut now = appearance.look().clone();
         appearance.note(&now);

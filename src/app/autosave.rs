@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_saved_again_until_it_is_written() {
+    fn an_autosave_is_retried_until_the_file_has_been_written() {
         let mut autosave = autosave("a");
         let tick = |autosave: &mut Autosave, step| {
             let shown = Stats { generation: 1, step, ..Stats::default() };
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_autosave_of_a_closed_window_comes_first() {
+    fn the_newest_autosave_of_a_closed_window_is_offered_first() {
         let folder = tempfile::tempdir().unwrap();
         let (first, lock) = reserve(folder.path());
         let (second, other) = reserve(folder.path());
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_save_is_offered_and_found_after_it_was_set_aside() {
+    fn a_crash_save_is_offered_and_still_found_after_being_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let (file, _lock) = reserve(folder.path());
         fs::write(&file, "autosave").unwrap();
@@ -251,7 +251,7 @@ mod tests {
 
     /// An older program runs beside a newer one. It neither offers nor replaces the newer program's autosaves.
     #[test]
-    fn autosaves_of_a_newer_version_are_left_alone() {
+    fn autosaves_of_a_newer_version_are_neither_offered_nor_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let (file, lock) = reserve(folder.path());
         drop(lock);

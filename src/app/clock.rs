@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_slower_than_the_monitor_change_the_pace() {
+    fn the_frame_interval_adapts_to_slow_frames_and_ignores_single_hitches() {
         let ms = Duration::from_millis;
         let mut clock = FrameClock::new(ms(16));
         assert_eq!(clock.made(ms(5)), Some(ms(16)));

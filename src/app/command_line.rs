@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_names_only_what_differs_from_the_scene() {
+    fn a_command_line_contains_only_settings_that_differ_from_the_scene() {
         let mut config = Config::new(MODES[0]);
         let mut look = config.start.look.complete();
         assert_eq!(command_line(&config, &look).unwrap(), "gravitile view --scene spiral");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_quoted_and_a_scene_without_a_file_is_an_error() {
+    fn a_command_line_quotes_file_names_and_a_scene_without_a_file_is_an_error() {
         let mut scene = Scene::clone(&MODES[0].scenes[0]);
         let text = |scene: &Scene| {
             let config = Config { start: scene.clone().into(), ..Config::new(MODES[0]) };
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn command_lines_and_lines_with_values_are_told_apart() {
+    fn pasted_command_lines_and_key_value_lines_are_distinguished() {
         for text in ["$ scripts/run --set dt=0.1", "gravitile \\\n  --set dt=0.1"] {
             assert_eq!(Pasted::read(text).unwrap(), Pasted::Command(vec!["--set".into(), "dt=0.1".into()]));
         }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_values_are_set_together_or_not_at_all() {
+    fn pasted_values_are_either_all_applied_or_all_rejected() {
         let mut config = Config::new(MODES[0]);
         let mut look = Look::default();
         let before = (config.clone(), look.clone());

@@ -53,7 +53,7 @@ impl Comparison {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> Result<Self> {
         let mut view = View::new(context)?;
-        view.hurry()?;
+        view.simplify_spheres()?;
         view.set_look(look)?;
         let (answer, fork) = bounded::<Result<Fork>>(1);
         let ended = || Err(invalid!("the simulation has ended"));
@@ -146,7 +146,7 @@ impl Comparison {
         let (frame, is_new) = session.take();
         if is_new | std::mem::take(returns) {
             if (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation) {
-                self.view.forget();
+                self.view.reset_history();
             }
             self.view.upload(&frame.points, frame.value_range)?;
             shown.clone_from(&frame.stats);
@@ -243,7 +243,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn steps_of_both_fit_between_two_pictures_in_powers_of_two() {
+    fn the_common_step_count_is_a_power_of_two_that_fits_within_one_frame() {
         // A flow may take more steps per frame than gravity.
         let config = Config::new(MODES[2]);
         let most = config.pace();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_start_from_is_common_and_how_they_compute_is_not() {
+    fn compared_simulations_share_initial_conditions_but_not_variant_or_work_group() {
         let info = MODES[0];
         let before = Config::new(info);
         let mut other = Config { variant: Some(&info.variants[1]), work_group: Some(32), ..before.clone() };

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn x11_is_taken_only_where_no_compositor_answers() {
+    fn x11_is_used_only_if_no_wayland_compositor_is_reachable() {
         let folder = tempfile::tempdir().unwrap();
         let listening = UnixListener::bind(folder.path().join("wayland-7")).unwrap();
         // A compositor that has exited leaves its socket behind.

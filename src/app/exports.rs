@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_film_asks_for_one_shot_at_a_time() {
+    fn a_film_requests_one_picture_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let mut exports = start(folder.path());
         let film = exports.film.as_mut().unwrap();

@@ -87,7 +87,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn bodies_start_in_a_mode_that_steps_bodies() {
+    fn a_csv_file_of_bodies_opens_in_a_mode_that_simulates_bodies() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("two.csv");
         fs::write(&path, "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,1,0,1\n").unwrap();

@@ -143,9 +143,9 @@ impl Gui {
     }
 
     /// Draws the painted panel over the picture in `frame`.
-    pub(super) fn lay(&self, frame: &mut Frame) -> Result<()> {
+    pub(super) fn composite(&self, frame: &mut Frame) -> Result<()> {
         let size = frame.get_dimensions();
-        self.layer.lay(frame, self.covered.0.iter().map(|rect| pixels(*rect, size, self.scale)))
+        self.layer.composite(frame, self.covered.0.iter().map(|rect| pixels(*rect, size, self.scale)))
     }
 }
 

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_is_stale_once_another_tool_is_picked_up() {
+    fn a_drag_becomes_stale_when_another_tool_is_selected() {
         for (begun, other) in [(DragTool::Launch, DragTool::Attract), (DragTool::Attract, DragTool::Launch)] {
             let mut fixture = Fixture::default();
             fixture.move_to(50.0, 50.0);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_over_a_flat_scene_moves_the_view_and_does_not_rotate_it() {
+    fn a_drag_rotates_the_camera_or_with_the_pan_tool_only_moves_the_camera() {
         for (tool, rotates) in [(DragTool::Camera, true), (DragTool::Pan, false)] {
             let mut fixture = Fixture::default();
             let before = fixture.rig.camera.clone();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_does_not_pan() {
+    fn a_click_without_movement_does_not_pan() {
         for button in [MouseButton::Right, MouseButton::Middle] {
             let mut fixture = Fixture::default();
             fixture.move_to(50.0, 50.0);

@@ -157,7 +157,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn the_heaviest_named_bodies_in_view_are_shown_and_the_selected_one_first() {
+    fn named_bodies_in_view_are_labelled_with_the_selected_first_then_by_mass() {
         let rows = [[0.0, 0.0, 0.0, 1.0], [0.1, 0.0, 0.0, 9.0], [0.2, 0.0, 0.0, 2.0], [900.0, 0.0, 0.0, 5.0]];
         let points =
             Points { positions: rows.to_vec().into(), values: vec![0.0; 4].into(), ..Points::default() };
@@ -192,7 +192,7 @@ mod tests {
 
     /// The captions show the orbits and the date of the frame's scene, even if the user has since chosen another scene.
     #[test]
-    fn orbits_and_date_are_those_of_the_frame_and_orbits_are_found_once() {
+    fn captions_use_the_orbits_and_the_date_of_the_displayed_frames_scene() {
         let start = MODES[0].scene("solar-system").unwrap().clone();
         let Origin::Orbits(orbits) = &start.origin else { panic!("the scene has orbits") };
         let bodies = orbits.ellipse("Earth").map(|(focus, _)| focus);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_has_the_bodies_that_are_heavier_than_all_others() {
+    fn the_list_contains_the_heaviest_bodies_and_omits_ties_with_unlisted_bodies() {
         let of = |masses: &[f32]| {
             let positions: Vec<_> = masses.iter().map(|mass| [0.0, 0.0, 0.0, *mass]).collect();
             heaviest(&Points { positions: positions.into(), ..Points::default() })

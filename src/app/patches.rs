@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_came_or_went_is_in_a_patch_and_nothing_else() {
+    fn patches_cover_exactly_the_shapes_that_changed_appeared_or_disappeared() {
         let [red, blue] = [Color32::RED, Color32::BLUE];
         let before = [at(0.0, 0.0, red), at(50.0, 0.0, red), at(100.3, 0.0, red), at(290.0, 290.0, red)];
         let seen = |now: &[ClippedShape]| Patches::changed(&before, now, 2.0).0;
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn patches_do_not_touch() {
+    fn patches_are_disjoint_and_cover_all_shapes() {
         let shapes: Vec<_> =
             (0..40).map(|i| at((i * 37 % 290) as f32, (i * 61 % 290) as f32, Color32::RED)).collect();
         let patches = Patches::covered(&shapes, 1.25).0;

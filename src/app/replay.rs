@@ -72,7 +72,7 @@ impl Viewer {
     fn scrub_to(&mut self, at: Option<f64>) {
         let Some(at) = at else { return };
         self.timeline.shown.plays = false;
-        self.screen.view.forget();
+        self.screen.view.reset_history();
         self.show_past(at);
     }
 
@@ -126,7 +126,7 @@ impl Viewer {
         (self.timeline.shown.past, self.timeline.shown.plays) = (None, false);
         self.timeline.shown.can_continue = ui::TimelineState::default().can_continue;
         if was_past {
-            self.screen.view.forget();
+            self.screen.view.reset_history();
             self.screen.redraw();
         }
         was_past

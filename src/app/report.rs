@@ -242,7 +242,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn percentiles_of_few_values_are_values_among_them() {
+    fn percentiles_are_elements_of_the_sample() {
         let one_to_hundred = percentiles((1..=100).rev().map(f64::from));
         assert_eq!(one_to_hundred, json!({ "p50": 51.0, "p95": 95.0, "p99": 99.0, "max": 100.0 }));
         assert_eq!(percentiles([3.0].into_iter())["p50"], 3.0);
@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_parameters_have_no_digits_of_rounding() {
+    fn single_precision_parameters_are_reported_without_spurious_digits() {
         let look = ParamValues::collect(&mut Look { stars: 0.4, depth_cue: 0.3, ..Look::plain() });
         let look = json!(look);
         assert_eq!([&look["stars"], &look["depth_cue"]], [0.4, 0.3]);
     }
 
     #[test]
-    fn the_program_exits_after_the_limit_and_records_only_for_a_report() {
+    fn a_run_ends_at_the_frame_limit_and_records_nothing_without_a_report() {
         let mut recorder = Recorder::new(None, Instant::now(), Some(2));
         for is_complete in [false, true] {
             recorder.frame(Duration::ZERO, Duration::ZERO, &WindowStats::default());
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_config_is_recorded_by_its_key() {
+    fn a_config_change_is_recorded_as_key_and_value() {
         let folder = tempfile::tempdir().unwrap();
         let output = OutputFile::create(&folder.path().join("report.json")).unwrap();
         let mut recorder = Recorder::new(Some(output), Instant::now(), None);

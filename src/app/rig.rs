@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_has_momentum_that_fades() {
+    fn a_released_drag_continues_with_fading_momentum() {
         let mut rig = Rig::default();
         let start = Instant::now();
         rig.hold();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_before_the_release_or_holding_stops_all_motion() {
+    fn a_pause_before_release_or_a_new_press_stops_all_camera_motion() {
         let mut rig = Rig::default();
         let start = Instant::now();
         rig.drag(Drag::Pan, [0.2, 0.1], start);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wheel_reaches_its_distance() {
+    fn scrolling_moves_the_camera_gradually_to_the_requested_distance() {
         let mut rig = Rig::default();
         let before = rig.camera.distance;
         rig.wheel(0.88, [0.2, 0.1]);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_opens_with_a_move_that_ends_in_its_view() {
+    fn a_scene_opens_with_a_camera_move_that_ends_in_the_view_of_the_scene() {
         for rotates in [true, false] {
             let (mut rig, view) = (Rig::default(), Camera { yaw: 1.0, ..Camera::default() });
             rig.open(view.clone(), rotates);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn any_input_ends_the_opening_move_at_once() {
+    fn any_input_ends_the_opening_camera_move_at_once() {
         let acts: [fn(&mut Rig); 4] = [
             |rig| rig.hold(),
             |rig| rig.drag(Drag::Orbit, [0.0; 2], Instant::now()),
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_spread_move_or_gather_stay_in_view() {
+    fn the_camera_slowly_follows_bodies_that_spread_move_or_contract() {
         let mut rig = Rig::default();
         let framed = rig.camera.clone();
         let at = |factor: f32, x: f32| Camera {
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_view_is_left_alone_until_the_camera_frames_the_bodies_again() {
+    fn automatic_framing_pauses_after_user_input_until_the_bodies_are_framed_again() {
         let far = Camera { distance: 30.0, ..Camera::default() };
         let acts: [fn(&mut Rig); 3] = [
             |rig| rig.drag(Drag::Pan, [0.1, 0.0], Instant::now()),
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn following_a_point_does_not_lag() {
+    fn a_camera_that_follows_a_point_does_not_lag_behind() {
         let mut rig = Rig::default();
         let mut point = Vec3::new(5.0, 0.0, 0.0);
         settle(&mut rig, Some(point));
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn changing_the_target_moves_gradually() {
+    fn changing_the_follow_target_moves_the_camera_gradually() {
         let (start, end) = (Vec3::new(5.0, 0.0, 0.0), Vec3::new(-5.0, 2.0, 0.0));
         for other in [FollowTarget { body: Some(7), ..CENTRE }, FollowTarget { generation: 2, ..CENTRE }] {
             let mut rig = Rig::default();
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slow_rotation_has_its_speed() {
+    fn automatic_rotation_turns_the_camera_by_36_degrees_in_12_seconds() {
         let mut rig = Rig::default();
         let before = rig.camera.yaw;
         assert!((0..120).all(|_| rig.tick(Duration::from_millis(100), true, None)));

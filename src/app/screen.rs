@@ -24,10 +24,10 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
-    /// Run of the scene, size of the picture in pixels, and bloom setting for which `is_sparing` was determined.
+    /// Run of the scene, size of the picture in pixels, and bloom setting for which `omits_auto_bloom` was determined.
     tried: Option<(u64, [u32; 2], EffectMode)>,
     /// Whether the window leaves out automatic bloom because frames with bloom were too slow.
-    is_sparing: bool,
+    omits_auto_bloom: bool,
     /// The window. This field is last, because the view must be dropped before the window's OpenGL context.
     pub window: Window,
 }
@@ -35,7 +35,7 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn new(window: Window, appearance: Appearance) -> Result<Self> {
         let mut view = View::new(window.context())?;
-        view.hurry()?;
+        view.simplify_spheres()?;
         Ok(Self {
             view,
             look: appearance.look().clone(),
@@ -44,7 +44,7 @@ impl Screen {
             stats: WindowStats::default(),
             lacks_trails: false,
             tried: None,
-            is_sparing: false,
+            omits_auto_bloom: false,
             window,
         })
     }
@@ -59,16 +59,16 @@ impl Screen {
 
     /// Leaves out automatic bloom if the CPU draws and cannot reach 30 frames a second. Tries bloom again when the run
     /// of the scene, the size of the picture or the bloom setting changes. Returns whether bloom is left out.
-    pub(super) fn spare(&mut self, run: u64, size: [u32; 2]) -> bool {
+    pub(super) fn update_auto_bloom(&mut self, run: u64, size: [u32; 2]) -> bool {
         let shown = (run, size, self.look.bloom);
         if self.tried != Some(shown) {
             self.tried = Some(shown);
-            self.is_sparing = false;
+            self.omits_auto_bloom = false;
             self.clock.forgive();
         }
-        self.is_sparing |= self.window.is_software && self.clock.is_slow_for(PATIENCE);
-        self.view.spare(self.is_sparing);
-        self.is_sparing
+        self.omits_auto_bloom |= self.window.is_software && self.clock.is_slow_for(PATIENCE);
+        self.view.omit_auto_bloom(self.omits_auto_bloom);
+        self.omits_auto_bloom
     }
 
     /// Schedules a frame as soon as possible.

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_look_is_remembered_unless_the_command_line_sets_it() {
+    fn look_settings_are_saved_but_command_line_overrides_are_not() {
         let look = |words: &[(&str, &str)]| {
             let mut look = Partial::default();
             words.iter().for_each(|(key, text)| look.set(key, text).unwrap());
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_a_newer_version_are_kept() {
+    fn settings_of_a_newer_version_are_preserved() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.toml");
         let text = "later = [1, 2]\npanel = true\n\n[look]\nsparkle = \"3\"\n\n[window]\nscale = 1.5\n";
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_read_back_and_an_invalid_file_is_an_error() {
+    fn saved_settings_round_trip_and_an_invalid_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("settings.toml");
         assert_eq!(Settings::load(&path).unwrap(), Settings::default());
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_could_not_be_written_are_written_later() {
+    fn saving_settings_is_retried_after_a_failed_write() {
         let folder = tempfile::tempdir().unwrap();
         let blocked = folder.path().join("file");
         fs::write(&blocked, "").unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_file_is_reported_and_renamed() {
+    fn an_invalid_settings_file_is_reported_and_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.toml");
         let (_, file, wrong) = Settings::open(path.clone());

@@ -155,7 +155,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn the_first_chosen_device_counts_and_a_wrong_choice_falls_back() {
+    fn the_first_chosen_device_is_used_and_an_invalid_choice_falls_back_to_device_0() {
         let pool = [0, 1].map(|index| DeviceInfo { index, ..DeviceInfo::default() });
         let chosen = |devices: &[usize]| {
             let config = Config { devices: devices.to_vec(), ..Config::new(MODES[0]) };
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_starts_anew_and_pausing_does_not() {
+    fn changing_the_seed_or_body_count_restarts_the_run_and_pausing_does_not() {
         let (memory_bytes, max_alloc_bytes, local_bytes, max_work_group) = (1 << 30, 1 << 28, 1 << 15, 256);
         let sizes = DeviceInfo { memory_bytes, max_alloc_bytes, local_bytes, ..DeviceInfo::default() };
         let pool = [DeviceInfo { max_work_group, ..sizes }];

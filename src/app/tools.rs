@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_launches_where_it_began() {
+    fn the_launch_tool_launches_a_cluster_from_the_start_of_the_drag() {
         let drag =
             [Gesture::Press([0.1, 0.1], false), Gesture::Move([0.2, 0.1], false), Gesture::Release(true)];
         let (tools, ..) = use_tool(Tool::Launch, &drag[..2]);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attractor_is_held_until_it_is_cancelled() {
+    fn an_attractor_stays_active_until_cancelled() {
         let press = [Gesture::Press([0.1, 0.1], true)];
         let (mut tools, requests, attractor) = use_tool(Tool::Attract, &press);
         assert_eq!(requests, [Request::StartAttractor { repels: true }]);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_selects_the_body_under_it() {
+    fn a_click_selects_the_body_under_the_cursor_or_clears_the_selection() {
         let (_, requests, _) =
             use_tool(Tool::Look, &[Gesture::Click([0.0, 0.0]), Gesture::Click([0.4, 0.4])]);
         assert_eq!(requests, [Request::Select(Some(0)), Request::Select(None)]);

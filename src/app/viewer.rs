@@ -247,7 +247,7 @@ impl Viewer {
         let Frame { points, stats, .. } = self.sim.current();
         let view = (camera, self.screen.window.aspect());
         markers.captions = self.tools.named.captions(&self.screen.look, view, points, stats);
-        let sees_bodies = self.viewpoint.lookout.sees_any(camera, view.1, points);
+        let sees_bodies = self.viewpoint.visibility.sees_any(camera, view.1, points);
         let compared = self.comparison.as_ref().map(Comparison::shown);
         let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, timeline, .. } = self;
         let Screen { look, stats, window, view, .. } = screen;
@@ -311,7 +311,7 @@ impl Viewer {
         viewpoint.opens_with_move = self.may_open_with_move && screen.look.opening_move;
         if viewpoint.frame_scene((frame, scene), shown, viewport) {
             if is_other_scene {
-                screen.view.forget();
+                screen.view.reset_history();
             }
             screen.redraw();
         }
@@ -324,7 +324,7 @@ impl Viewer {
             // Undoing or redoing an edit moves the bodies at once, without leaving a trail.
             let is_redone = frame.stats.undos > shown.undos && frame.stats.edits == shown.edits;
             if frame.stats.undos < shown.undos || is_redone {
-                screen.view.forget();
+                screen.view.reset_history();
             }
             screen.view.upload(&frame.points, frame.value_range)?;
             sim.shown = sim.current().stats.clone();
@@ -390,9 +390,10 @@ impl Viewer {
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         let changed = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3));
-        let is_sparing = self.screen.spare(self.sim.shown.generation, [area.width, area.height]);
+        let omits_auto_bloom =
+            self.screen.update_auto_bloom(self.sim.shown.generation, [area.width, area.height]);
         if let Some(comparison) = &mut self.comparison {
-            comparison.view.spare(is_sparing);
+            comparison.view.omit_auto_bloom(omits_auto_bloom);
         }
         if let Some(interval) = changed {
             let is_software = self.screen.window.is_software;

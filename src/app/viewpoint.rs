@@ -10,7 +10,7 @@ use super::rig::{FollowTarget, Rig};
 use crate::base::{Partial, Points, SceneCamera, Shape};
 use crate::scene::Scene;
 use crate::session::{Frame, Stats};
-use crate::view::{self, Camera, Lookout, Viewport};
+use crate::view::{self, Camera, Viewport, VisibilitySearch};
 
 /// Minimum time between updates of the view to which the camera moves so that the bodies stay visible.
 const KEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -19,7 +19,7 @@ const KEEP_INTERVAL: Duration = Duration::from_millis(250);
 pub(super) struct Viewpoint {
     pub rig: Rig,
     /// Watches whether bodies are in view.
-    pub lookout: Lookout,
+    pub visibility: VisibilitySearch,
     /// Centre of mass of the shown bodies, while the camera follows the centre of mass.
     centre: Option<Vec3>,
     /// Camera of an opened snapshot, until the snapshot's first frame is shown.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_scene_opens_with_a_move_and_a_restart_or_a_snapshot_does_not() {
+    fn selecting_a_scene_plays_the_opening_move_but_a_restart_or_snapshot_does_not() {
         let mut viewpoint = Viewpoint { opens_with_move: true, ..Viewpoint::new("", false) };
         let [first, second] = [scene(&[("pitch", "40")]), scene(&[("pitch", "60")])];
         let mut shown = Stats::default();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_camera_fits_the_free_area_but_never_jumps_during_a_drag() {
+    fn the_camera_refits_when_the_viewport_changes_but_not_during_a_drag() {
         let mut viewpoint = Viewpoint::new("", false);
         let frame = frame("gravity", 1);
         let [wide, narrow] = [1.6, 0.6].map(Viewport::from);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_camera_keeps_bodies_in_view_as_the_scene_places_them() {
+    fn the_camera_keeps_spreading_bodies_in_view_at_the_zoom_of_the_scene() {
         let mut viewpoint = Viewpoint::new("", false);
         let mut frame = frame("gravity", 1);
         viewpoint.frame_scene((&frame, &scene(&[("zoom", "2")])), &Stats::default(), SQUARE);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_gets_its_camera_back() {
+    fn switching_back_to_a_mode_restores_the_camera_of_that_mode() {
         let mut viewpoint = Viewpoint::new("", false);
         let (gravity, fluid) = (frame("gravity", 1), frame("fluid", 2));
         assert_eq!(viewpoint.text(), "", "nothing was framed yet");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_camera_of_a_snapshot_wins_once() {
+    fn the_camera_of_a_snapshot_overrides_the_camera_of_the_scene_once() {
         let camera = Camera { distance: 9.0, ..Camera::default() };
         let mut viewpoint = Viewpoint::new(&camera.to_words(), false);
         viewpoint.restore("");
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_scene_brings_its_camera_and_a_restart_keeps_the_direction() {
+    fn selecting_a_scene_applies_the_scene_camera_and_a_restart_keeps_the_direction() {
         let mut viewpoint = Viewpoint::new("", false);
         let top = scene(&[("pitch", "90"), ("zoom", "2")]);
         let is_at = |viewpoint: &Viewpoint, pitch: f32, zoom: f32| {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_is_saved_relative_to_all_bodies() {
+    fn a_view_is_saved_relative_to_the_framing_of_all_bodies() {
         let mut viewpoint = Viewpoint::new("", false);
         let frame = frame("gravity", 1);
         viewpoint.frame_scene((&frame, &scene(&[("pitch", "70")])), &Stats::default(), SQUARE);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn framing_anew_can_reset_the_direction() {
+    fn reframing_the_bodies_can_reset_the_camera_direction() {
         let mut viewpoint = Viewpoint::new("", false);
         let (shown, scene) = (frame("gravity", 1), scene(&[]));
         viewpoint.frame_scene((&shown, &scene), &Stats::default(), SQUARE);

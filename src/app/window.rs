@@ -253,7 +253,7 @@ impl Window {
         target.clear_color(0.0, 0.0, 0.0, 1.0);
         // Does not use `?`, because a frame that is dropped before it is finished panics.
         let outcome = picture(&mut target);
-        let outcome = outcome.and_then(|()| self.gui.lay(&mut target));
+        let outcome = outcome.and_then(|()| self.gui.composite(&mut target));
         let drawn = start.elapsed();
         // This call lets Wayland set the pace of the next redraws.
         self.window.pre_present_notify();

@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_has_bodies_of_both_parts_of_a_scene_that_fills_them_by_turns() {
+    fn a_strided_sample_is_bounded_and_contains_both_odd_and_even_indices() {
         for (count, most) in [(10, 10), (65_536, 16_384), (65_536, 4096), (1000, 1), (0, 5), (5, 0)] {
             let stride = sample_stride(count, most);
             assert!(count.div_ceil(stride) <= most.max(1), "{count} in {most}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_of_few_bodies_reach_from_the_lowest_to_the_highest_value() {
+    fn the_colour_range_spans_all_values_of_few_bodies_and_no_outliers_of_many() {
         let range = |values: Vec<f32>| Points { values: values.into(), ..Points::default() }.value_range();
         assert_eq!(range(vec![3.0, 1.0]), [1.0, 3.0]);
         assert_eq!(range(vec![3.0]), [3.0, 3.0]);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_is_a_value_that_the_shader_can_take_apart() {
+    fn a_colour_encoded_as_a_float_decodes_to_the_same_rgb_bytes() {
         for colour in [[0, 0, 0], [255, 255, 254], [0xff, 0xcc, 0x44]] {
             let value = Points::value_of(colour);
             assert!((Points::LOWEST_COLOUR..Points::UNMEASURED).contains(&value) && value < 3e38);

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_their_bodies_when_one_is_removed() {
+    fn names_stay_with_their_bodies_when_a_body_is_removed() {
         let mut names: BodyNames = ["Sun", "", "Earth", "Moon"].into_iter().collect();
         assert_eq!(
             (names.get(2), names.get(1), names.fit(4), names.fit(3)),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_short_and_printable() {
+    fn body_names_are_truncated_and_control_characters_are_escaped() {
         let names: BodyNames = [" a\u{1b}b ".to_owned(), "x".repeat(500)].into_iter().collect();
         assert_eq!(names.get(0), Some("a\\u{1b}b"));
         assert!(names.get(1).is_some_and(|name| name.chars().count() <= MAX_NAME + 1));

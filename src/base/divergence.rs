@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_grows_diverges_by_its_growth() {
+    fn the_divergence_of_an_expanded_ring_equals_the_relative_expansion() {
         let Divergence { rms, largest } = Divergence::between(&ring(0.0), &ring(0.25)).unwrap();
         assert!((rms - 0.25).abs() < 1e-6 && (largest - 0.25).abs() < 1e-6, "{rms} {largest}");
         let mut one = ring(0.0);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_bodies_do_not_diverge_and_unlike_ones_cannot_be_compared() {
+    fn equal_bodies_have_zero_divergence_and_different_counts_are_not_comparable() {
         let zero = Divergence { rms: 0.0, largest: 0.0 };
         assert_eq!(Divergence::between(&ring(0.0), &ring(0.0)), Some(zero));
         assert_eq!(Divergence::between(&ring(0.0), &points(vec![[0.0, 0.0, 0.0, 1.0]])), None);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_diverges_by_the_values_that_it_shows() {
+    fn the_divergence_of_flows_is_the_relative_difference_of_displayed_values() {
         let flow = |values: [f32; 4]| {
             let image = Image { width: 2, height: 2, values: values.to_vec().into(), ..Image::default() };
             Points { shape: Shape::Tracers { half: [1.0, 1.0] }, image, ..Points::default() }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_log_stays_short_keeps_its_ends_and_goes_back() {
+    fn a_divergence_log_has_bounded_size_keeps_both_ends_and_can_be_rewound() {
         let mut log = DivergenceLog::default();
         let at = |step: u64| Divergence { rms: step as f64, largest: 0.0 };
         for step in (0..40_000).step_by(4) {

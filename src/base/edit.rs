@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_has_the_mass_of_all_and_the_heaviest() {
+    fn a_sample_preserves_the_total_mass_and_contains_the_heaviest_body() {
         let bodies: Vec<[f32; 4]> =
             (0..10_000).map(|i| [i as f32, 0.0, 0.0, if i == 77 { 5.0 } else { 1e-4 }]).collect();
         let some = sample(&bodies, 1000);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_round_a_point_mass_is_a_closed_circle() {
+    fn a_predicted_circular_orbit_closes_and_a_path_stops_at_an_obstacle() {
         let sun = |x: DVec3| GravitySample {
             acceleration: -x / x.length().powi(3),
             potential: -x.length().recip(),

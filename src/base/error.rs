@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_text_cannot_control_a_terminal() {
+    fn control_characters_in_error_messages_are_escaped() {
         let text = "title \u{1b}]0;x\u{7} \u{9b}2J \u{202e}cod.exe\r\n";
         let errors = [
             Error::Invalid(text.to_owned()),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn long_quoted_text_is_cut() {
+    fn long_text_in_error_messages_is_truncated() {
         let long = Error::Invalid("é".repeat(1 << 24)).to_string();
         assert_eq!(long.chars().count(), SENTENCE + 1);
         assert!(long.ends_with("é…"));

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn erasing_along_a_stroke_leaves_nothing() {
+    fn erasing_along_a_painted_stroke_removes_all_walls() {
         let mut rng = StdRng::seed_from_u64(7);
         for of in 0..300 {
             let (nx, ny) = [(128, 128), (360, 180), (1400, 700)][of % 3];

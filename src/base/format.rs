@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn si_keeps_three_digits() {
+    fn si_formatting_keeps_three_significant_digits() {
         for (value, text) in [
             (0.0, "0.00 "),
             (1.0, "1.00 "),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn short_si_drops_empty_zeros() {
+    fn short_si_formatting_drops_trailing_zeros() {
         for (value, text) in [(1e9, "1 G"), (2e8, "200 M"), (0.5, "500 m"), (1.5e6, "1.5 M"), (1e8, "100 M")]
         {
             assert_eq!(si_short(value), text);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn significant_switches_to_an_exponent() {
+    fn significant_formatting_uses_an_exponent_for_large_and_small_values() {
         for (value, text) in [
             (0.0, "0.00"),
             (7.4, "7.40"),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_drop_empty_zeros() {
+    fn field_formatting_drops_trailing_zeros() {
         for (value, text) in [
             (f64::from(0.005_f32), "0.005"),
             (f64::from(1e-5_f32), "1e-5"),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_come_in_threes() {
+    fn counts_are_formatted_with_digits_in_groups_of_three() {
         for (n, text) in
             [(0, "0"), (999, "999"), (1000, "1\u{2009}000"), (1048576, "1\u{2009}048\u{2009}576")]
         {

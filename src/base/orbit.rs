@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_ellipse_has_its_elements_at_every_place() {
+    fn the_elements_of_a_known_ellipse_are_recovered_at_every_position() {
         let (gm, a, e) = (3.0, 2.0, 0.4);
         for nth in 0..12 {
             let (x, v) = state(gm, a, e, f64::from(nth) * TAU / 12.0);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_orbit_of_a_moving_focus_moves_with_it() {
+    fn an_orbit_ellipse_is_drawn_around_the_position_of_the_focus() {
         let (focus, (x, v)) = (DVec3::new(5.0, 6.0, 7.0), state(1.0, 1.0, 0.0, 1.0));
         let orbit = Orbit::new(OrbitCentre::Body(3), focus, 1.0, (x, v)).unwrap();
         assert!(orbit.eccentricity < 1e-12);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_falling_body_moves_along_a_line_and_impossible_orbits_are_refused() {
+    fn a_radial_orbit_has_eccentricity_1_and_invalid_orbits_are_rejected() {
         let orbit = around_origin(1.0, DVec3::X, DVec3::ZERO);
         assert_near(orbit.eccentricity, 1.0);
         assert_near(orbit.apocentre.unwrap(), 1.0);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_changes_nothing() {
+    fn setting_an_unknown_key_or_an_invalid_value_changes_nothing() {
         let mut partial = Partial::<Look>::default();
         for (key, text) in [("nope", "1"), ("exposure", "5"), ("exposure", "nan"), ("bloom", "maybe")] {
             assert!(partial.set(key, text).is_err(), "{key}={text}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_is_kept_to_the_last_bit() {
+    fn every_value_round_trips_exactly() {
         let look = Look { exposure: 0.1 + 0.2, bloom_strength: 1.0 / 3.0, turn: true, ..Look::default() };
         assert_eq!(Partial::all(&look).complete(), look);
     }

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_names_with_an_optional_size() {
+    fn a_unit_is_parsed_as_an_optional_size_and_a_name() {
         let unit = |text: &str| Unit::parse(text).map(|unit| (unit.size, unit.name)).ok();
         assert_eq!(unit("AU"), Some((1.0, "AU".into())));
         assert_eq!(unit(" 58.13  days "), Some((58.13, "days".into())));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_are_in_km_per_second_where_the_units_are_known() {
+    fn the_speed_unit_is_km_per_second_if_length_and_time_units_are_known() {
         let units = |length: &str, time: &str| Units {
             length: Unit::parse(length).ok(),
             time: Unit::parse(time).ok(),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_run_through_the_gregorian_calendar() {
+    fn dates_convert_to_and_from_the_gregorian_calendar() {
         for (year, month, day, days) in [
             (1970, 1, 1, 0.0),
             (2000, 1, 1, 10_957.0),

@@ -72,7 +72,7 @@ fn obey(ranks: &'static Ranks, args: &DevicesArgs) -> Result<()> {
 fn greet(ranks: &Ranks, args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = find(args);
     let infos = |found: &Vec<FoundDevice>| found.iter().map(|found| found.info.clone()).collect();
-    ranks.meet(found.as_ref().map(infos).map_err(ToString::to_string))?;
+    ranks.gather_devices(found.as_ref().map(infos).map_err(ToString::to_string))?;
     if found.is_err() && ranks.rank() > 0 {
         // Rank 0 names this rank and ends the run.
         wait_for_end();

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn copied_settings_are_read_again() {
+    fn a_copied_command_line_restores_all_settings() {
         for info in MODES {
             for scene in info.scenes.iter() {
                 let mut config = Config::new(info);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_again() {
+    fn a_copied_command_line_reopens_scene_and_csv_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("my scene's.toml");
         let scene = Config { seed: 5, ..Config::new(MODES[0]) };
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_command_lines_are_explained_in_one_sentence() {
+    fn invalid_command_lines_are_reported_in_one_sentence() {
         for (words, reason) in [
             ("--scene merger --set no_such=1", "unknown parameter `no_such`"),
             ("--scene no_such", "unknown scene `no_such`"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn compile_time_parameters_of_several_variants_leave_the_variant_to_the_program() {
+    fn a_compile_time_parameter_of_several_variants_does_not_select_a_variant() {
         let info = MODES[2];
         let config = Config { knobs: BTreeMap::from([("width", 1)]), ..Config::new(info) };
         let owners = info.variants.iter().filter(|variant| variant.knobs.iter().any(|it| it.name == "width"));

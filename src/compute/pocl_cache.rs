@@ -120,7 +120,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn pocls_folder_is_found_as_pocl_finds_it() {
+    fn the_pocl_cache_folder_is_located_by_the_environment_variables_of_pocl() {
         let with = |set: &'static [(&str, &str)]| {
             folder(|name| set.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into()))
         };
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_folder_that_is_not_there_yet_can_be_written() {
+    fn a_missing_relative_cache_folder_counts_as_writable() {
         for folder in ["no-such-folder", "no-such-folder/kernels", "./no-such-folder", ""] {
             probe(Path::new(folder)).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
         }
@@ -140,7 +140,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_substitute_is_made_once_and_only_its_owner_can_use_it() {
+    fn a_private_cache_folder_is_reused_and_rejected_if_shared_or_a_symlink() {
         use std::os::unix::fs::PermissionsExt;
         let parent = tempfile::tempdir().unwrap();
         let folder = private_folder(parent.path()).unwrap();

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn each_option_is_left_out_once() {
+    fn rejected_compiler_options_are_dropped_and_other_errors_are_not_retried() {
         assert_eq!(attempts("set.cl:1: error", false), [OPTIONS]);
         assert_eq!(attempts("no reason", true).len(), OPTIONS.len() + 1);
         assert_eq!(

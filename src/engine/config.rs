@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_stored_fields_are_read_again() {
+    fn a_config_round_trips_through_toml() {
         let knob = MODES[0].variants.iter().flat_map(|variant| variant.knobs).next().unwrap();
         let config = Config {
             mode: first_mode(),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_changed_is_changed_back() {
+    fn undoing_a_config_change_reverts_only_the_changed_fields() {
         let before = Config::new(MODES[0]);
         let after = Config { seed: 9, variant: Some(&MODES[0].variants[1]), ..before.clone() };
         let now = Config { bodies: Some(77), running: false, ..after.clone() };
@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn choosing_a_scene_again_begins_it() {
+    fn selecting_the_same_scene_again_restarts_the_simulation() {
         let before = Config::new(MODES[0]);
         assert!(!before.reseeds(&before));
         assert!(before.reseeds(&Config { run: 1, ..before.clone() }));
     }
 
     #[test]
-    fn a_colour_that_the_user_chose_outlives_the_scene_and_other_parameters_do_not() {
+    fn a_user_selected_colour_persists_across_scenes_and_other_parameters_do_not() {
         let fluid = modes::find("fluid").unwrap();
         let [street, step] = ["cylinder", "step"].map(|name| fluid.scene(name).unwrap());
         let mut config = Config::new(fluid);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn removed_knobs_are_ignored_and_wrong_seeds_refused() {
+    fn removed_knobs_are_ignored_and_invalid_seeds_are_rejected() {
         let text = "seed = \"5\"\nrunning = true\nfree_run = false\n[knobs]\nthat_is_no_more = 3\n";
         let config: Config = toml::from_str(text).unwrap();
         assert_eq!((config.seed, config.reverse, config.knobs.len()), (5, false, 0));

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_extension_names_the_kind() {
+    fn the_file_kind_is_determined_by_the_extension() {
         let kind = |name: &str| FileKind::of(Path::new(name));
         let known = ["a.gravitile", "a.toml", "a.PNG", "a.csv"].map(|name| kind(name).unwrap());
         assert_eq!(known, [FileKind::Snapshot, FileKind::Scene, FileKind::Picture, FileKind::Csv]);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn every_note_is_on_a_changed_line_and_every_rung_has_notes() {
+    fn every_kernel_note_is_on_a_changed_line_and_every_variant_has_notes() {
         let mut faults = Vec::new();
         for info in MODES {
             let mut notes = notes(info).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn every_changed_block_has_a_note() {
+    fn every_changed_block_of_a_kernel_has_a_note() {
         /// Maximum number of lines of a file in which every changed block needs a note. Longer files need at least one
         /// note.
         const SHORT: usize = 120;

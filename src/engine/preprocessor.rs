@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_follow_the_macros() {
+    fn conditional_branches_are_selected_by_macro_values() {
         let text =
             "#if LANES == 16\nwide\n#elif LANES > 1 && !defined(SLOW)\nnarrow\n#else\none\n#endif\nend";
         assert_eq!(compiled(&[("LANES", "16")], text), ["wide", "end"]);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_defines_macros_and_macros_contain_macros() {
+    fn macros_defined_in_the_file_and_nested_macros_are_evaluated() {
         let text = "#ifndef K\n#define K 3 // three\n#endif\n#define ALL (2 * (K + 1))\n#if ALL - 1 >= 7\nyes\n#endif\n#undef K\n#ifdef K\nno\n#endif";
         assert_eq!(
             compiled(&[], text),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_that_depend_on_the_compiler_stay_whole() {
+    fn branches_that_depend_on_compiler_macros_are_kept() {
         let text = "#if W == 16 && defined(__AVX__)\n#define FAST\n#elif W == 8 && defined(__AVX__)\n#define FAST\n#endif\n#ifdef FAST\nquick\n#else\nslow\n#endif";
         let lines: Vec<&str> = text.lines().collect();
         let branch = ["#if W == 16 && defined(__AVX__)", "#define FAST", "#endif"];

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_the_mean_of_the_steps() {
+    fn a_profile_contains_mean_times_per_step() {
         let launches = vec![
             launch("sort", 0, [1000, 1100]),
             launch("walk", 0, [1100, 1900]),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_that_recording_adds_is_subtracted_from_every_launch() {
+    fn profiling_overhead_is_subtracted_from_every_launch() {
         let launches = vec![
             launch("sort", 0, [0, 3000]),
             launch("sort", 0, [4000, 7000]),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_is_cut_off_does_not_count() {
+    fn an_incomplete_pass_is_excluded_from_a_profile() {
         let launches = vec![launch("a", 0, [0, 10]), launch("a", 1, [10, 30]), launch("a", 2, [30, 31])];
         let recording = Recording { launches, passes: 8, is_cut: true };
         let profile = Profile::new("GPU", &recording, 4).unwrap();

@@ -111,7 +111,7 @@ mod tests {
 
     /// A shell of bodies does not attract a body inside; bodies inside attract as if they were at the centre.
     #[test]
-    fn only_the_inner_mass_holds_a_body_and_the_whole_cluster_may_move() {
+    fn an_orbit_depends_only_on_enclosed_mass_and_not_on_the_motion_of_the_cluster() {
         let axes = [DVec3::X, -DVec3::X, DVec3::Y, -DVec3::Y, DVec3::Z, -DVec3::Z];
         let shell = |radius: f64, mass: f64| axes.map(move |axis| (axis * radius, mass / 6.0));
         let (drift, middle) = (DVec3::new(0.3, -0.2, 0.1), DVec3::new(4.0, 0.0, -2.0));

@@ -15,7 +15,7 @@ const SEARCH: Duration = Duration::from_secs(25);
 /// Minimum duration of an exact speed measurement, in seconds. Shorter measurements are too inaccurate.
 const TIMING: f64 = 0.03;
 /// Duration of the first, rough speed measurement of kernel settings, in seconds.
-const LOOK: f64 = TIMING / 4.0;
+const ROUGH_TIMING: f64 = TIMING / 4.0;
 /// Number of times that each combination of kernel variant and settings is timed. Only the shortest time counts.
 const TIMINGS: u32 = 3;
 /// Kernel settings slower than this fraction of the highest speed so far are timed only roughly.
@@ -162,8 +162,9 @@ impl<'a> Subject<'a> {
         }
         // A single short step would mostly measure waiting, so several short steps are timed together.
         let mut steps = 1;
-        while step < LONGEST_STEP && step * f64::from(steps) < LOOK {
-            steps = (LOOK / step).ceil().clamp(2.0 * f64::from(steps), 64.0 * f64::from(steps)) as u32;
+        while step < LONGEST_STEP && step * f64::from(steps) < ROUGH_TIMING {
+            steps =
+                (ROUGH_TIMING / step).ceil().clamp(2.0 * f64::from(steps), 64.0 * f64::from(steps)) as u32;
             step = time(simulation.as_mut(), steps)?;
         }
         let is_rough = step >= LONGEST_STEP || pairs / step < CUT_OFF * to_beat;

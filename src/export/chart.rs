@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_keep_their_commas() {
+    fn csv_fields_with_commas_are_quoted_and_quotes_are_doubled() {
         assert_eq!(quoted("Portable Computing"), "Portable Computing");
         assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
     }

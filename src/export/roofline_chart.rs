@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn roofs_limit_operations_or_bytes() {
+    fn the_roofline_ceiling_is_the_lowest_roof_at_an_arithmetic_intensity() {
         let chart = chart();
         let roofs: Vec<_> = chart.roofs().into_iter().map(|roof| (roof.name, roof.at(0.25))).collect();
         let expected = [("multiply-adds", 100e9), ("reciprocal square roots", 80e9), ("cache reads", 50e9)];
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_a_line_for_each_point() {
+    fn a_roofline_csv_file_has_one_row_per_point() {
         let mut file = Vec::new();
         RooflineChart::write_csv(&[chart()], &mut file).unwrap();
         let text = String::from_utf8(file).unwrap();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_relative_to_the_effects_on_all_bodies() {
+    fn the_relative_error_is_normalised_by_the_effects_on_all_bodies() {
         let error = relative_error([judged(3.0, 3.0), judged(4.1, 4.0)]).unwrap();
         assert!((error - 0.1 / 5.0).abs() < 1e-12, "{error}");
         let place = |x| Effect { position: [0.0, x, 0.0, 0.0], ..Effect::default() };
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn no_effect_has_no_error_and_nan_is_an_infinite_error() {
+    fn without_any_effect_the_error_is_undefined_and_nan_is_an_infinite_error() {
         assert_eq!(relative_error([]), None);
         assert_eq!(relative_error([judged(0.0, 0.0)]), None);
         for (computed, right) in [(1.0, 0.0), (f64::NAN, 1.0), (f64::NAN, 0.0), (f64::INFINITY, 1.0)] {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_count_bodies() {
+    fn error_percentiles_are_computed_over_bodies() {
         // 200 errors: 1 %, 2 %, … 200 %, in another order.
         let sample = |count: u32| {
             let body = move |nth: u32| judged(1.0 + 0.01 * f64::from(1 + nth * 7 % count), 1.0);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn each_body_counts_by_its_own_effect() {
+    fn sample_errors_are_relative_to_the_effect_on_each_body() {
         let place = |x: f64| Effect { position: [0.0, x, 0.0, 0.0], ..Effect::default() };
         // Errors of 1/10 of a small effect and of 1/100 of a large effect. A body without an effect is not counted.
         let bodies = [judged(0.11, 0.1), judged(101.0, 100.0), judged(0.0, 0.0)];
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_bodies_are_different() {
+    fn bodies_chosen_for_a_sample_are_distinct() {
         for (count, most) in [(1, 256), (3, 2), (1000, 256)] {
             let chosen: std::collections::BTreeSet<_> = choose(count, most).into_iter().collect();
             assert_eq!(chosen.len(), most.min(count));

@@ -50,7 +50,7 @@ impl BodyErrors {
     }
 
     /// Discards all errors. Must be called when the forces will be computed in a different way.
-    pub fn forget(&mut self) {
+    pub fn discard(&mut self) {
         self.values.fill(Points::UNMEASURED);
     }
 
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bodies_take_turns_in_a_random_order() {
+    fn all_bodies_are_chosen_in_turn_in_a_random_order() {
         let mut errors = BodyErrors::default();
         let turns: Vec<_> = (0..4).map(|_| errors.choose(100, 30)).collect();
         let mut first: Vec<_> = turns.concat();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn only_measured_bodies_have_a_colour_and_it_lasts_until_they_are_forgotten() {
+    fn only_measured_bodies_have_an_error_colour_until_the_errors_are_discarded() {
         let mut errors = BodyErrors::default();
         errors.choose(5, 5);
         assert!(errors.note(&[judged(1, 1e-3), judged(2, 0.0), judged(3, 0.1), judged(9, 1.0)]));
@@ -112,14 +112,14 @@ mod tests {
         assert_eq!((shown.values[0], shown.values[2]), (none, -9.0));
         assert_eq!(shown.values[3..], [Points::QUARANTINED, none, none]);
         assert_eq!((shown.measured, shown.nonfinite()), (Some(2), 1));
-        errors.forget();
+        errors.discard();
         let mut shown = points(&[0.0; 5]);
         errors.colour(&mut shown);
         assert!(shown.values.iter().all(|value| *value == none) && shown.measured == Some(0));
     }
 
     #[test]
-    fn the_scale_of_errors_has_whole_powers_of_ten_from_measured_bodies_alone() {
+    fn the_error_colour_scale_spans_whole_powers_of_ten_of_measured_bodies_only() {
         // One body in a thousand is measured.
         let value = |nth: usize| if nth % 1000 == 7 { -4.7 + 2e-5 * nth as f32 } else { Points::UNMEASURED };
         let values: Vec<f32> = (0..100_000).map(value).collect();

@@ -135,7 +135,7 @@ mod tests {
     use super::Reading;
 
     #[test]
-    fn a_reading_that_counts_has_no_decimals() {
+    fn a_count_reading_is_formatted_without_decimals() {
         for (value, text) in [(5.0, "5"), (12_345.0, "12\u{2009}345"), (f64::NAN, "NaN")] {
             assert_eq!(Reading::count("collisions", "", value).text(), text);
         }

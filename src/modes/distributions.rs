@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sampled_plummer_sphere_has_its_density_and_scale() {
+    fn the_density_profile_of_a_sampled_plummer_sphere_matches_the_exact_law() {
         let a = 0.5;
         // The enclosed mass is M r³/(r² + a²)^(3/2).
         let bodies = cluster(100_000, [3.0, -1.0, 0.5], |u| a / (u.powf(-2.0 / 3.0) - 1.0).sqrt());
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scale_of_a_sampled_nfw_halo_is_found() {
+    fn the_fit_recovers_the_scale_radius_of_a_sampled_nfw_halo() {
         // A halo of scale radius 0.2 that ends at the radius 2: solves m(x)/m(10) = u with m(x) = ln(1 + x) − x/(1 + x).
         let mass = |x: f64| x.ln_1p() - x / (1.0 + x);
         let radius = |u: f64| {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_densest_point_is_in_the_smaller_of_two_clusters() {
+    fn the_centre_of_the_density_profile_is_in_the_denser_of_two_clusters() {
         let mut bodies = cluster(3000, [0.0; 3], |u| 3.0 * u.cbrt());
         let dense = cluster(3000, [5.0, 0.0, 0.0], |u| 0.1 * u.cbrt());
         bodies.positions.extend(dense.positions);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_equal_bodies_have_no_profile() {
+    fn few_or_coincident_bodies_have_no_density_profile() {
         let few = cluster(40, [0.0; 3], |u| u);
         assert_eq!(DensityProfile::new(&few, DensityModel::default()), None);
         let one_place = cluster(1000, [1.0; 3], |_| 0.0);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gas_in_equilibrium_has_maxwells_distribution_in_three_and_in_two_dimensions() {
+    fn speeds_of_an_equilibrium_gas_follow_maxwells_law_in_two_and_three_dimensions() {
         for dimensions in [3, 2] {
             let sigma = 0.4;
             let mut bodies = gas(dimensions, sigma);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_busiest_part_bounds() {
+    fn the_bound_is_the_most_utilized_part_or_latency_at_low_utilization() {
         for (arithmetic, roots, memory, bound) in [
             (0.9, 0.3, 0.1, "arithmetic"),
             (0.6, 0.8, 0.1, "roots"),

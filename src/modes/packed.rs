@@ -343,7 +343,7 @@ mod tests {
 
     /// Compares the drawing methods for CPUs and GPUs on a CPU, because tests that need a GPU may be skipped.
     #[test]
-    fn atomic_operations_and_own_images_give_the_same_light() {
+    fn drawing_with_atomics_and_with_private_images_gives_the_same_light() {
         let [own, shared] = [true, false].map(image);
         let sum = |image: &[[f32; 4]]| image.iter().flatten().sum::<f32>();
         assert!(sum(&own) > 0.0);

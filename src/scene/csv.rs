@@ -188,14 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_bodies_is_bounded() {
+    fn the_number_of_bodies_in_a_csv_file_is_limited() {
         let text = "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n0,0,0,0,0,0,1\n";
         assert!(parse(text, 2).is_ok_and(|(bodies, _)| bodies.len() == 2));
         assert!(matches!(parse(text, 1), Err((3, what)) if what.contains("more than 1")));
     }
 
     #[test]
-    fn columns_have_any_order_and_separator() {
+    fn csv_columns_may_have_any_order_and_any_separator() {
         let (bodies, names) =
             parse("name,mass,vx,vy,vz,x,y,z\n\"a, \"\"b\"\"\",7,4,5,6,1,2,3\n,7,4,5,6,1,2,3\n", 9).unwrap();
         assert_eq!((bodies.positions[0], bodies.velocities[0]), ([1.0, 2.0, 3.0, 7.0], [4.0, 5.0, 6.0, 0.0]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_were_written() {
+    fn bodies_and_names_round_trip_through_csv() {
         let text = "x,y,z,vx,vy,vz,m,name\n1,2,3,4,5,6,7,\"Halley, 1P; \"\"dirty\"\"\"\n1,2,3,4,5,6,7,\n";
         let (bodies, names) = parse(text, 9).unwrap();
         let mut written = Vec::new();

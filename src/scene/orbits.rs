@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_stands_on_its_ellipse() {
+    fn a_body_given_by_orbital_elements_is_placed_on_the_ellipse() {
         let text = "Sun,,1\nComet,Sun,1e-9,3,0.6,40,70,20,100\nMoon,Comet,0,0.01,0,0,0,0,0";
         let orbits = Orbits::parse(text).unwrap();
         assert_eq!(orbits.names.to_list(), ["Sun", "Comet", "Moon"]);

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn crowds_keep_the_usual_softening_unless_one_body_dominates() {
+    fn many_bodies_keep_the_default_softening_unless_one_body_dominates() {
         let crowd = |heaviest: f32| -> Vec<[f32; 4]> {
             let mass = |nth: usize| if nth == 0 { heaviest } else { 0.01 };
             (0..100).map(|nth| [nth as f32 * 0.25, 0.0, 0.0, mass(nth)]).collect()

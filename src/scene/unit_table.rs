@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_read_and_written() {
+    fn a_unit_table_round_trips_through_toml() {
         let text = "length = \"AU\"\ntime = \"58.13 days\"\nmass = \"M☉\"\ndate = 2000-01-01T12:00:00\n";
         let units = read(text).unwrap();
         assert_eq!(units.start, Some(Date::new(2000, 1, 1, 0.5)));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_the_key() {
+    fn errors_in_a_unit_table_name_the_key() {
         for (text, word) in [
             ("length = \"5\"", "units.length"),
             ("mass = \"-1 kg\"", "units.mass"),

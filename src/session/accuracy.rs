@@ -142,9 +142,9 @@ impl AccuracyCheck {
     }
 
     /// Cancels the running check and discards the last result.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn discard(&mut self) {
         (self.running, self.errors, self.may_find_more) = (None, None, true);
-        self.bodies.forget();
+        self.bodies.discard();
     }
 
     /// Makes the next check due immediately.

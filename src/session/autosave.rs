@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_run_sets_a_crash_save_aside() {
+    fn the_next_run_renames_the_crash_save_or_autosave_of_an_earlier_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("autosave.gravitile");
         assert_eq!(left_by_earlier_run(&path), None);

@@ -95,7 +95,7 @@ impl DistributionProbe {
     }
 
     /// Discards the distributions. Called when the bodies of another scene replace the current ones.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn discard(&mut self) {
         (self.latest, self.moment) = (None, None);
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn each_moment_is_computed_once_and_only_while_switched_on() {
+    fn distributions_are_computed_once_per_step_and_only_while_enabled() {
         let mut probe = DistributionProbe::new();
         assert!(!probe.is_due((1, 0, 0)));
         probe.switch(true);
@@ -124,7 +124,7 @@ mod tests {
         assert!(due > Instant::now() + Duration::from_secs(50), "2 % of the time");
         assert!(!probe.is_due((1, 5, 0)));
         probe.begin((1, 5, 0), Duration::ZERO, of_step(8));
-        probe.forget();
+        probe.discard();
         assert_eq!(probe.due((2, 0, 0)), None, "the thread still runs");
         let outcome = probe.outcome().recv().unwrap();
         probe.receive(Ok(outcome));

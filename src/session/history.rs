@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_series_stays_short_and_spans_all() {
+    fn a_long_series_has_bounded_size_and_spans_all_steps() {
         let mut history = History::default();
         let values: Vec<f32> = (1..=10_000).map(|step| step as f32).collect();
         for (nth, burst) in values.chunks(37).enumerate() {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn each_seeding_begins_anew_and_each_mode_keeps_its_own() {
+    fn reseeding_clears_the_series_of_a_mode_and_modes_have_separate_series() {
         let mut history = History::default();
         history.note("a", 1, 2, &[0.5, f32::NAN]);
         history.note("b", 2, 1, &[7.0]);

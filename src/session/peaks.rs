@@ -44,7 +44,7 @@ impl Peaks {
     }
 
     /// Discards all measured rates. Called when the device changes.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn discard(&mut self) {
         self.rates.clear();
     }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_frees_the_memory_of_the_measurement() {
+    fn pausing_a_peak_measurement_frees_device_memory() {
         let (device, mut peaks) = (cpu(), Peaks::new());
         for _ in 0..2 {
             build(&mut peaks, &device, &fluid::INFO);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn all_peaks_are_measured_only_on_demand_and_once() {
+    fn all_device_peaks_are_measured_only_on_demand_and_once() {
         let (device, mut peaks) = (cpu(), Peaks::new());
         measure(&mut peaks, &device, &fluid::INFO);
         let copies = peaks.roofline();
@@ -212,7 +212,7 @@ mod tests {
         for rate in [all.multiply_adds_per_second, all.roots_per_second, all.fetched_bytes_per_second] {
             assert!(rate > Some(1e8), "{all:?}");
         }
-        peaks.forget();
+        peaks.discard();
         assert_eq!((peaks.roofline(), peaks.measures_all), (Roofline::default(), true));
     }
 }

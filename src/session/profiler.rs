@@ -70,7 +70,7 @@ impl Profiler {
     }
 
     /// Discards the profiles and the recording. Called when the kernels or the number of bodies change.
-    pub(super) fn forget(&mut self, engine: &Engine) {
+    pub(super) fn discard(&mut self, engine: &Engine) {
         engine.end_recording();
         (self.recording, self.next) = (None, Instant::now());
         self.profiles = Arc::default();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_recorded_only_while_switched_on() {
+    fn a_burst_is_profiled_only_while_the_profiler_is_enabled() {
         let (mut engine, mut profiler) = (engine(), Profiler::new());
         burst(&mut profiler, &mut engine, 3);
         profiler.read(&engine, 0.0);
@@ -129,11 +129,11 @@ mod tests {
         burst(&mut profiler, &mut engine, 3);
         profiler.read(&engine, 0.0);
         assert_eq!(profiler.profiles[0], profile);
-        profiler.forget(&engine);
+        profiler.discard(&engine);
         assert!(profiler.profiles.is_empty());
         // A burst that is never completed leaves no profile.
         profiler.begin_burst(&engine, 3);
-        profiler.forget(&engine);
+        profiler.discard(&engine);
         engine.run(1, |_| ()).unwrap();
         profiler.read(&engine, 0.0);
         assert!(profiler.profiles.is_empty());

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn speeds_are_those_of_the_last_second() {
+    fn step_rates_are_averaged_over_about_the_last_second() {
         let mut counter = RateCounter::new();
         let start = Instant::now();
         assert_eq!(counter.rates().steps_per_second, 0.0);

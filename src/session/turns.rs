@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_that_wait_take_turns() {
+    fn two_waiting_simulations_alternate() {
         const EACH: usize = 200;
         let order = Mutex::new(Vec::new());
         let both_wait = std::sync::Barrier::new(2);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn one_alone_never_waits_and_one_that_gives_up_does_not_hold_the_other() {
+    fn a_lone_simulation_never_waits_and_an_abandoned_wait_does_not_block_the_other() {
         let [a, b] = Turns::pair();
         for _ in 0..3 {
             drop(a.take(|| true).unwrap());

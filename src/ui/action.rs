@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_actions_on_the_simulation_wait_for_a_snapshot() {
+    fn only_actions_on_the_simulation_are_refused_while_a_snapshot_is_being_opened() {
         assert!(Action::OpenFile("a.gravitile".into()).changes_state());
         for action in
             [Action::Open, Action::Quit, Action::FrameAll, Action::RecallView(1), Action::CancelFilm]

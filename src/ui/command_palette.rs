@@ -195,7 +195,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn a_search_is_repeated_only_when_it_would_find_something_else() {
+    fn a_palette_search_is_repeated_only_if_the_results_could_change() {
         let names: BodyNames = (0..1000).map(|nth| format!("Star {nth}")).collect();
         let config = Config::new(MODES[0]);
         let search = Search::new("star", (&config, &names, &[]));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_halves_are_equal_and_leave_room_for_the_line() {
+    fn the_split_view_has_equal_halves_separated_by_a_divider() {
         let picture = Rect::from_min_max(pos2(300.0, 10.0), pos2(1000.0, 500.0));
         let [left, right] = [Half::Left, Half::Right].map(|half| half.of(picture));
         assert_eq!(left.size(), right.size());

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_axis_spans_all_positive_values() {
+    fn the_logarithmic_axis_spans_the_decades_of_all_positive_values() {
         let points = |values: &[f64]| -> Vec<_> {
             values.iter().map(|rms| (0, Divergence { rms: *rms, largest: 0.0 })).collect()
         };

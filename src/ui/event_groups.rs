@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_move_the_focus_have_a_pass_of_their_own() {
+    fn events_that_move_the_keyboard_focus_end_a_group() {
         let letter = [key(Key::T, Modifiers::NONE), Event::Text("t".to_owned())];
         assert_split(&[&letter, &[key(Key::P, Modifiers::COMMAND)], &letter]);
         for last in [Key::Enter, Key::Escape] {
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_ends_before_the_pointer_moves_on() {
+    fn a_press_or_release_of_a_mouse_button_ends_a_group() {
         let moved = |x| Event::PointerMoved(pos2(x, 0.0));
         let button = |x, pressed| {
             let (pos, modifiers) = (pos2(x, 0.0), Modifiers::NONE);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_groups_is_bounded_and_no_event_is_lost() {
+    fn the_number_of_event_groups_is_bounded_and_no_event_is_lost() {
         let events = vec![key(Key::Enter, Modifiers::NONE); 100];
         let groups = split_events(events.clone());
         assert_eq!((groups.len(), groups.concat()), (MAX_GROUPS, events));

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_files_are_remembered_once_each() {
+    fn recent_files_are_listed_newest_first_without_duplicates() {
         let mut files = Files::default();
         for name in 0..10 {
             files.remember(Path::new(&format!("/a/{name}.toml")));

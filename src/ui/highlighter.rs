@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opencl_c_is_told_apart() {
+    fn opencl_c_tokens_are_classified() {
         let code = "__kernel void sum(__global const float4 *x) // for all\n#pragma unroll\nfor (uint k = 0;;) { y += 0x7fu + 1e-5f; }";
         let tokens = Token::default().tokens(&SYNTAX, code);
         let kind = |text: &str| {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn no_kernel_changes_by_being_coloured() {
+    fn highlighting_leaves_the_text_of_every_kernel_unchanged() {
         for (name, text) in crate::engine::kernel_lab::own() {
             let whole: String = Token::default().tokens(&SYNTAX, text).iter().map(Token::buffer).collect();
             assert_eq!(whole, text, "{name}");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn values_replace_names_but_not_in_comments() {
+    fn macro_values_replace_names_in_code_but_not_in_comments() {
         egui::__run_test_ui(|ui| {
             let values = [("K", "4".to_owned())];
             let job = highlighted(ui, "a[K] = KK; // K bodies", &values);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn names_never_overlap_and_the_first_ones_win() {
+    fn labels_never_overlap_and_earlier_labels_take_precedence() {
         let mut labels = Labels::default();
         let mut random = 1u32;
         let mut next = |most: f32| {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_keeps_its_side_while_there_is_room() {
+    fn a_label_stays_on_the_same_side_of_the_body_while_there_is_room() {
         let mut labels = Labels::default();
         let (a, b) = (pos2(400.0, 300.0), pos2(430.0, 300.0));
         let both = sides(&mut labels, &[(0, b), (1, a)]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_pictures_have_names_orbits_and_a_date() {
+    fn saved_pictures_show_names_orbits_and_a_date() {
         let picture = RgbImage::new(320, 200);
         let mut labels = Labels::default();
         assert!(labels.paint(picture.clone(), &Captions::default(), Theme::Dark) == picture);

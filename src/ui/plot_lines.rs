@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_line_has_few_corners_and_keeps_its_peaks() {
+    fn a_simplified_line_has_few_points_and_keeps_the_extreme_values() {
         let mut points: Vec<_> = (0..2000).map(|nth| [f64::from(nth), f64::from(nth % 7)]).collect();
         assert_eq!(simplified(&points[..CORNERS], None), points[..CORNERS]);
         (points[1234][1], points[77][1]) = (50.0, -50.0);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_few_and_round_and_their_texts_differ() {
+    fn axis_marks_are_few_and_have_distinct_labels() {
         for (low, high) in
             [(0.0, 1.0), (-3e-9, 7e-9), (119.0, 247.0), (0.318_999_99, 0.319_000_02), (1e7, 9e7), (-2.0, 0.1)]
         {

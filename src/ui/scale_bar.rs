@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_has_a_round_length_in_its_unit() {
+    fn the_scale_bar_has_a_round_length_in_the_displayed_unit() {
         let unit = Unit { size: 4.0, name: "AU".to_owned() };
         for (most, unit, text) in [
             (1.0, None, "1"),

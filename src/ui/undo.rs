@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_is_one_step() {
+    fn a_drag_is_undone_as_one_step() {
         let mut desk = Desk::new();
         for seed in [5, 6, 7] {
             desk.change(1, |config, _| config.seed = seed);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_and_changes_are_undone_in_their_order() {
+    fn edits_and_setting_changes_are_undone_in_reverse_order() {
         let mut desk = Desk::new();
         desk.history.record_edits(&edits(1, 1));
         desk.change(1, |config, _| config.seed = 2);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_simulation_rejected_is_skipped() {
+    fn undo_skips_changes_that_the_simulation_rejected() {
         let mut desk = Desk::new();
         desk.change(1, |config, _| config.seed = 2);
         desk.change(2, |config, _| config.work_group = Some(3));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_is_left_with_the_settings_that_it_had() {
+    fn undo_and_redo_of_a_mode_change_restore_the_settings_of_each_mode() {
         let mut desk = Desk::new();
         desk.change(1, |config, _| config.bodies = Some(77));
         let Desk { history, modes, config, look } = &mut desk;
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn pausing_and_following_are_no_steps() {
+    fn pausing_and_following_are_not_recorded_as_undo_steps() {
         let mut desk = Desk::new();
         desk.change(1, |config, look| {
             (config.running, config.reverse, config.run, look.follow) = (false, true, 3, true);

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn facing_a_flow_fills_the_picture() {
+    fn a_framed_flow_is_upright_and_fills_the_picture() {
         for (half, aspect) in [([1.0, 0.3], 1.6), ([1.0, 1.0], 1.6), ([0.2, 1.0], 0.7)] {
             let shape = Shape::Tracers { half };
             let mut camera = Camera::facing(shape);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_avoids_the_covered_corner_if_it_is_large_enough_beside_or_below() {
+    fn a_framed_flow_avoids_the_covered_corner_if_enough_area_is_left() {
         let viewport = Viewport { aspect: 1.2, covered: [0.4, 0.15] };
         for (half, avoids) in
             [([1.0, 0.3], false), ([1.0, 1.0], true), ([1.0, 0.8], true), ([0.2, 1.0], false)]
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn another_viewport_shows_the_same_part_and_going_back_changes_nothing() {
+    fn refitting_to_another_viewport_shows_the_same_part_and_is_reversible() {
         let flow = Shape::Tracers { half: [1.0, 0.9] };
         let bodies = glows(&[[-1.0, 0.2, 0.0, 1.0], [1.0, 0.0, 0.1, 1.0]]);
         let (wide, narrow) = (Viewport::from(1.6), Viewport { aspect: 0.8, covered: [0.3, 0.1] });
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn z_is_up_and_a_drag_turns_the_scene_with_it() {
+    fn z_points_up_and_a_drag_rotates_the_near_side_with_the_cursor() {
         let mut camera = Camera { yaw: 0.0, ..Default::default() };
         assert!(shown(&camera, Vec3::Z).y < -0.1, "z points up");
         assert!(shown(&camera, Vec3::X).x > 0.1, "x points right");
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn far_outliers_are_left_out() {
+    fn framing_ignores_far_outliers() {
         let mut ring: Vec<[f32; 4]> =
             (0..100).map(|i| (i as f32).sin_cos()).map(|(y, x)| [x, y, 0.0, 1.0]).collect();
         let without = framing(&ring).distance;
@@ -507,7 +507,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn orbit_keeps_the_distance(mut camera in cameras(), by in cursors()) {
+        fn orbiting_keeps_the_distance_to_the_target(mut camera in cameras(), by in cursors()) {
             let before = camera.clone();
             camera.orbit(by.x, by.y);
             prop_assert!((camera.eye().distance(camera.target) / before.distance - 1.0).abs() < 1e-4);

@@ -44,7 +44,11 @@ impl Layer {
     }
 
     /// Draws the layer over a surface of the same size, but only within `areas`. The areas must not overlap.
-    pub(crate) fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
+    pub(crate) fn composite(
+        &self,
+        surface: &mut impl Surface,
+        areas: impl Iterator<Item = Rect>,
+    ) -> Result<()> {
         let uniforms = uniform! { layer: fill::pixels(&self.texture) };
         areas.into_iter().try_for_each(|area| {
             fill::fill(surface, Some(area), &self.program, &uniforms, Some(PREMULTIPLIED))

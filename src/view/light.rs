@@ -78,7 +78,7 @@ impl Light {
     }
 
     /// Returns whether there is an image of the bodies' light.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn has_image(&self) -> bool {
         self.image.is_some()
     }
 
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_has_as_many_pixels_as_allowed() {
+    fn an_image_is_scaled_down_to_the_allowed_number_of_pixels() {
         assert_eq!(image_size([1280, 800], 1 << 21), [1280, 800]);
         assert_eq!(image_size([1280, 800], 1 << 18), [640, 400]);
         assert_eq!(image_size([3840, 2160], 1 << 21), [1920, 1080]);

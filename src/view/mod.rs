@@ -38,5 +38,5 @@ pub use self::framing::{Viewport, middle};
 pub use self::layer::Layer;
 pub use self::offscreen::{Canvas, RawPicture};
 pub use self::opengl::{BACKGROUND, check_version, is_software};
-pub use self::pick::Lookout;
+pub use self::pick::VisibilitySearch;
 pub use self::renderer::View;

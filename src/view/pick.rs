@@ -7,19 +7,19 @@ use crate::base::{Points, Shape};
 
 /// Maximum distance between a click and the body that it selects, in viewport heights.
 const REACH: f32 = 0.03;
-/// Maximum number of bodies that one call of [`Lookout::sees_any`] checks.
+/// Maximum number of bodies that one call of [`VisibilitySearch::sees_any`] checks.
 const SEARCHED: usize = 16_384;
 
 /// Searches for bodies in view, a part of the bodies at a time, so that a search among millions does not delay a frame.
 #[derive(Debug, Default)]
-pub struct Lookout {
+pub struct VisibilitySearch {
     /// Index of the body at which the next call continues the search.
     next: usize,
     /// Number of bodies checked since the last one that was in view.
     unseen: usize,
 }
 
-impl Lookout {
+impl VisibilitySearch {
     /// Continues the search with at most 16 384 bodies. Returns false if all bodies have been checked since a body was
     /// last found in view. The picture is `aspect` times as wide as high. A flow always counts as visible.
     pub fn sees_any(&mut self, camera: &Camera, aspect: f32, points: &Points) -> bool {
@@ -141,7 +141,8 @@ mod tests {
     fn a_camera_that_looks_away_sees_no_body() {
         let mut bodies = points(&[[0.0, 0.0, 0.0, 1.0], [0.3, 0.0, 0.0, 1.0]], Shape::Glow);
         let camera = Camera::default();
-        let sees = |camera: &Camera, points: &Points| Lookout::default().sees_any(camera, 1.6, points);
+        let sees =
+            |camera: &Camera, points: &Points| VisibilitySearch::default().sees_any(camera, 1.6, points);
         assert!(sees(&camera, &bodies));
         for target in [Vec3::new(9.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 9.0), Vec3::new(0.0, 30.0, 0.0)] {
             let away = Camera { target, ..camera.clone() };
@@ -153,17 +154,17 @@ mod tests {
     }
 
     #[test]
-    fn one_body_in_view_among_many_is_found() {
+    fn the_visibility_search_finds_one_body_in_view_among_many() {
         let mut places = vec![[1e3, 0.0, 0.0, 1.0]; 3 * SEARCHED + 5];
-        let (camera, mut lookout) = (Camera::default(), Lookout::default());
+        let (camera, mut search) = (Camera::default(), VisibilitySearch::default());
         places[2 * SEARCHED + 1] = [0.0, 0.0, 0.0, 1.0];
         let near = points(&places, Shape::Glow);
-        assert!((0..9).all(|_| lookout.sees_any(&camera, 1.6, &near)), "found before all were passed");
+        assert!((0..9).all(|_| search.sees_any(&camera, 1.6, &near)), "found before all were passed");
         places[2 * SEARCHED + 1] = places[0];
         let far = points(&places, Shape::Glow);
-        let calls: Vec<_> = (0..6).map(|_| lookout.sees_any(&camera, 1.6, &far)).collect();
+        let calls: Vec<_> = (0..6).map(|_| search.sees_any(&camera, 1.6, &far)).collect();
         assert_eq!(calls, [true, true, true, false, false, false], "all bodies must be passed");
-        assert!((0..9).any(|_| lookout.sees_any(&camera, 1.6, &near)), "found again");
+        assert!((0..9).any(|_| search.sees_any(&camera, 1.6, &near)), "found again");
     }
 
     #[test]
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planet_hides_what_is_behind_it() {
+    fn a_body_behind_the_planet_cannot_be_picked() {
         let camera = Camera { yaw: 0.0, pitch: 0.0, ..Camera::default() };
         // Seen along y: behind the planet, beside it and in front of it.
         let balls = [[0.1, 1.5, 0.0, 0.02], [0.9, 1.5, 0.0, 0.02], [-0.1, -1.0, 0.0, 0.02]];
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plane_under_the_cursor_is_shown_there() {
+    fn a_point_on_the_plane_under_the_cursor_projects_back_to_the_cursor() {
         let camera = Camera { target: Vec3::new(0.2, 0.1, -0.3), yaw: 1.0, ..Camera::default() };
         let (at, depth) = camera.project(camera.on_plane([0.3, -0.2])).unwrap();
         assert!((at[0] - 0.3).abs() < 1e-5 && (at[1] + 0.2).abs() < 1e-5, "{at:?}");

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_typical_mass_is_that_of_most_bodies_or_of_the_heaviest_of_few() {
+    fn the_typical_mass_ignores_outliers_of_many_bodies_and_is_the_maximum_of_few() {
         let of = |masses: &[f32]| {
             let bodies: Vec<_> = masses.iter().map(|m| [0.0, 0.0, 0.0, *m]).collect();
             percentile(&bodies, |body| body[3])

@@ -47,7 +47,7 @@ pub struct View {
     /// left out to save time.
     is_exact: bool,
     /// Whether to save time by leaving out the bloom if its setting is [`EffectMode::Auto`].
-    is_sparing: bool,
+    omits_auto_bloom: bool,
     /// Camera and picture size in pixels with which the light was last drawn; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
@@ -82,7 +82,7 @@ impl View {
             cells: cells::Cells::new(context)?,
             paper: paper::Paper::new(context)?,
             is_exact: false,
-            is_sparing: false,
+            omits_auto_bloom: false,
             drawn: None,
         })
     }
@@ -92,15 +92,15 @@ impl View {
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
-    pub fn hurry(&mut self) -> Result<()> {
-        if self.is_software { self.spheres.hurry(&self.cloud.context) } else { Ok(()) }
+    pub fn simplify_spheres(&mut self) -> Result<()> {
+        if self.is_software { self.spheres.simplify(&self.cloud.context) } else { Ok(()) }
     }
 
     /// Sets whether to save time by leaving out the bloom if its setting is [`EffectMode::Auto`]. Exact pictures ignore
     /// this.
-    pub fn spare(&mut self, is_sparing: bool) {
-        if self.is_sparing != is_sparing {
-            (self.is_sparing, self.drawn) = (is_sparing, None);
+    pub fn omit_auto_bloom(&mut self, omits: bool) {
+        if self.omits_auto_bloom != omits {
+            (self.omits_auto_bloom, self.drawn) = (omits, None);
         }
     }
 
@@ -127,8 +127,8 @@ impl View {
 
     /// Discards the trails, and makes the next upload reset the colour range. Call this before jumping to another scene
     /// or time.
-    pub fn forget(&mut self) {
-        self.trails.forget();
+    pub fn reset_history(&mut self) {
+        self.trails.clear();
         self.colours = None;
     }
 
@@ -161,7 +161,7 @@ impl View {
         self.light.upload(points.light.as_ref())?;
         self.cloud.upload(points, stride, (value_range, alike))?;
         if !is_same_kind {
-            self.trails.forget();
+            self.trails.clear();
         }
         self.trails.note(&self.cloud, self.look.trails)
     }
@@ -226,7 +226,7 @@ impl View {
         self.draw_beside(surface, camera, (area, None))
     }
 
-    /// Draws like [`View::draw`] into the whole surface, without the simplifications of [`View::hurry`] and
+    /// Draws like [`View::draw`] into the whole surface, without the simplifications of [`View::simplify_spheres`] and
     /// [`View::spare`].
     ///
     /// # Errors
@@ -356,7 +356,7 @@ impl View {
     /// Returns whether the light is drawn at the low resolution of the light image and then enlarged, which takes at
     /// most a quarter of the time on a CPU. The sprites are drawn over the enlarged picture, so that they stay sharp.
     fn is_enlarged(&self) -> bool {
-        self.is_software && self.light.is_there() && !self.look.grid && !self.look.cells
+        self.is_software && self.light.has_image() && !self.look.grid && !self.look.cells
     }
 
     fn sky(&self) -> stars::Sky {
@@ -378,7 +378,7 @@ impl View {
     }
 
     fn blooms(&self) -> bool {
-        shows(self.look.bloom, self.is_exact || !self.is_sparing)
+        shows(self.look.bloom, self.is_exact || !self.omits_auto_bloom)
     }
 }
 

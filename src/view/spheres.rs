@@ -121,7 +121,7 @@ impl Spheres {
 
     /// From now on, draws each ball with a single depth in pictures that do not need exact depths. This saves time on a
     /// CPU, but balls that intersect do not meet in a plane.
-    pub(super) fn hurry(&mut self, context: &Rc<Context>) -> Result<()> {
+    pub(super) fn simplify(&mut self, context: &Rc<Context>) -> Result<()> {
         self.sorted = Some(Programs::new(context, "#define SORTED\n")?);
         Ok(())
     }
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_is_as_deep_as_its_bodies_cover_it() {
+    fn the_optical_depth_of_a_ring_matches_the_area_covered_by_the_bodies() {
         // Bodies at random-looking angles on circles from 1.5 to 2 planet radii.
         let bodies: Vec<[f32; 4]> = (0..100_000)
             .map(|nth| {

@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_band_is_a_closed_ring_that_fades_at_its_edges() {
+    fn the_milky_way_band_is_dark_at_both_edges_and_bright_between() {
         let (points, corners) = band();
         assert_eq!(corners.len(), 6 * usize::from(POINTS[0]) * usize::from(POINTS[1] - 1));
         assert!(corners.iter().all(|corner| usize::from(*corner) < points.len()));

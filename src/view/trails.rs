@@ -69,7 +69,7 @@ impl Trails {
         Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.past = None;
     }
 

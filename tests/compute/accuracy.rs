@@ -74,13 +74,13 @@ fn configs(info: &'static ModeInfo, all: bool) -> Vec<Config> {
 }
 
 #[test]
-fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
+fn correct_kernels_are_accurate_and_measuring_the_error_changes_nothing() {
     are_accurate(false);
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn right_kernels_are_accurate_with_every_combination_of_options() {
+fn correct_kernels_are_accurate_with_every_combination_of_options() {
     are_accurate(true);
 }
 
@@ -110,7 +110,7 @@ fn are_accurate(all: bool) {
 }
 
 #[test]
-fn mistakes_show() {
+fn faulty_kernels_exceed_the_error_tolerance() {
     let asteroids = &gravitile::modes::asteroids::INFO;
     let fluid = &gravitile::modes::fluid::INFO;
     let mistakes: [(&'static ModeInfo, _, _, _); 12] = [
@@ -137,7 +137,7 @@ fn mistakes_show() {
 }
 
 #[test]
-fn tiles_that_take_turns_in_the_same_memory_add_up() {
+fn mutual_tiles_that_share_memory_give_correct_sums() {
     // The number of blocks, and so of distances between blocks, exceeds what can run at once; it is once even and once
     // odd.
     for bodies in [128 * 132, 128 * 133 - 5] {
@@ -158,7 +158,7 @@ fn tiles_that_take_turns_in_the_same_memory_add_up() {
 }
 
 #[test]
-fn without_an_effect_there_is_nothing_to_say() {
+fn no_force_error_is_reported_where_no_force_acts() {
     let lone = Bodies { positions: vec![[0.1, 0.2, 0.3, 1.0]], velocities: vec![[0.0; 4]] };
     let lone = Scene::of_bodies("one", lone);
     let weightless = scene("plummer", Some(100), &[("g", "0")]);
@@ -170,7 +170,7 @@ fn without_an_effect_there_is_nothing_to_say() {
 }
 
 #[test]
-fn what_was_computed_under_other_parameters_is_not_judged() {
+fn results_computed_with_other_parameters_are_not_compared_with_the_reference() {
     for info in MODES {
         let mut engine = engine(Config { bodies: Some(100), ..Config::new(info) });
         engine.run(2, |_| ()).unwrap();
@@ -189,7 +189,7 @@ fn what_was_computed_under_other_parameters_is_not_judged() {
 }
 
 #[test]
-fn bodies_held_out_do_not_spoil_it() {
+fn excluded_bodies_do_not_affect_the_measured_error() {
     for info in MODES.iter().filter(|info| info.work.matter == Matter::Bodies) {
         let config = Config { bodies: Some(200), ..Config::new(info) };
         let mut bodies = engine(config.clone()).bodies().unwrap();

@@ -276,19 +276,19 @@ fn same_flow_with(scene: &str, cells: usize, (wanted, count): (&str, usize), var
 }
 
 #[test]
-fn parts_of_a_cpu_step_the_same_bodies() {
+fn sub_devices_of_a_cpu_agree_with_one_device() {
     match inside() {
         Some(_) => same_on_parts(Which::Few),
-        None => with_devices("parts_of_a_cpu_step_the_same_bodies", 1),
+        None => with_devices("sub_devices_of_a_cpu_agree_with_one_device", 1),
     }
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn parts_of_a_cpu_step_the_same_bodies_with_every_variant() {
+fn sub_devices_of_a_cpu_agree_with_one_device_with_every_variant() {
     match inside() {
         Some(_) => same_on_parts(Which::All),
-        None => with_devices("parts_of_a_cpu_step_the_same_bodies_with_every_variant", 1),
+        None => with_devices("sub_devices_of_a_cpu_agree_with_one_device_with_every_variant", 1),
     }
 }
 
@@ -301,7 +301,7 @@ fn same_on_parts(which: Which) {
 }
 
 #[test]
-fn several_devices_step_the_same_bodies() {
+fn several_devices_agree_with_one_device() {
     match inside() {
         Some(count) => {
             same_bodies("asteroids", "clouds", 1001, ("cpus", count), Which::Few);
@@ -311,14 +311,14 @@ fn several_devices_step_the_same_bodies() {
             let temporal = find("fluid").unwrap().variant("temporal").unwrap();
             same_flow_with("cylinder", 300 * 120, ("cpus", count), temporal);
         }
-        None => with_devices("several_devices_step_the_same_bodies", 2),
+        None => with_devices("several_devices_agree_with_one_device", 2),
     }
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn two_to_four_devices_step_the_same_bodies_with_every_variant() {
-    let name = "two_to_four_devices_step_the_same_bodies_with_every_variant";
+fn two_to_four_devices_agree_with_one_device_with_every_variant() {
+    let name = "two_to_four_devices_agree_with_one_device_with_every_variant";
     let Some(count) = inside() else { return (2..=4).for_each(|count| with_devices(name, count)) };
     let devices = ("cpus", count);
     same_bodies("gravity", "plummer", 1001, devices, Which::All);
@@ -384,19 +384,19 @@ fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
 }
 
 #[test]
-fn a_device_that_fails_is_left_behind() {
+fn a_failing_device_is_dropped_and_the_run_continues() {
     match inside() {
         Some(_) => {
             survives("gravity", "mutual", "sub:2", false);
             survives("fluid", "soa", "sub:2", false);
         }
-        None => with_devices("a_device_that_fails_is_left_behind", 1),
+        None => with_devices("a_failing_device_is_dropped_and_the_run_continues", 1),
     }
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn a_device_that_fails_in_any_call_is_left_behind() {
+fn a_device_failing_in_any_call_is_dropped_and_the_run_continues() {
     match inside() {
         Some(_) => {
             survives("gravity", "mutual", "sub:2", true);
@@ -405,15 +405,15 @@ fn a_device_that_fails_in_any_call_is_left_behind() {
             survives("asteroids", "tiled", "sub:2", true);
             survives("fluid", "soa", "sub:2", true);
         }
-        None => with_devices("a_device_that_fails_in_any_call_is_left_behind", 1),
+        None => with_devices("a_device_failing_in_any_call_is_dropped_and_the_run_continues", 1),
     }
 }
 
 /// If a call fails during a change, the change is refused or the failed device is dropped, and the run continues.
 #[test]
-fn a_change_that_fails_leaves_what_was() {
+fn a_device_failure_during_a_configuration_change_keeps_the_run_intact() {
     if inside().is_none() {
-        return with_devices("a_change_that_fails_leaves_what_was", 1);
+        return with_devices("a_device_failure_during_a_configuration_change_keeps_the_run_intact", 1);
     }
     let info = find("gravity").unwrap();
     for call in [Call::Build, Call::Allocate, Call::Write] {
@@ -439,9 +439,9 @@ fn a_change_that_fails_leaves_what_was() {
 
 /// Edits the bodies, then runs two devices forwards and backwards; one of the devices may fail on the way back.
 #[test]
-fn several_devices_go_back_and_take_changes_by_hand() {
+fn several_devices_run_backwards_after_manual_edits() {
     if inside().is_none() {
-        return with_devices("several_devices_go_back_and_take_changes_by_hand", 1);
+        return with_devices("several_devices_run_backwards_after_manual_edits", 1);
     }
     let info = find("gravity").unwrap();
     for fails in [false, true] {
@@ -473,9 +473,9 @@ fn several_devices_go_back_and_take_changes_by_hand() {
 
 /// If one of two devices fails during a manual edit, the other device carries out the edit.
 #[test]
-fn a_change_by_hand_outlives_a_device() {
+fn a_manual_edit_survives_the_loss_of_a_device() {
     if inside().is_none() {
-        return with_devices("a_change_by_hand_outlives_a_device", 1);
+        return with_devices("a_manual_edit_survives_the_loss_of_a_device", 1);
     }
     let config = Config { bodies: Some(500), ..Config::new(find("gravity").unwrap()) };
     let mut right = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config.clone()).unwrap();
@@ -507,9 +507,9 @@ fn a_change_by_hand_outlives_a_device() {
 /// One of two devices fails, and the other cannot continue, because kernels that it still needs do not compile. Each
 /// attempt to run reports an error.
 #[test]
-fn a_loss_that_others_cannot_make_good_is_told_each_time() {
+fn an_unrecoverable_device_loss_is_reported_at_every_run() {
     if inside().is_none() {
-        return with_devices("a_loss_that_others_cannot_make_good_is_told_each_time", 1);
+        return with_devices("an_unrecoverable_device_loss_is_reported_at_every_run", 1);
     }
     let info = find("gravity").unwrap();
     let config = Config { bodies: Some(500), variant: info.variant("tiled"), ..Config::new(info) };
@@ -533,9 +533,9 @@ fn a_loss_that_others_cannot_make_good_is_told_each_time() {
 /// With `auto`, the first device would choose fewer bodies than the second one. Switching to the second device keeps
 /// the bodies.
 #[test]
-fn another_first_device_goes_on_with_the_same_bodies() {
+fn switching_to_another_first_device_keeps_the_bodies() {
     if inside().is_none() {
-        return with_devices("another_first_device_goes_on_with_the_same_bodies", 1);
+        return with_devices("switching_to_another_first_device_keeps_the_bodies", 1);
     }
     let mut found = compute::select_several("sub:2").unwrap();
     found[0].info.memory_bytes = 500_000;
@@ -614,20 +614,20 @@ fn pulls_alike(mode: &str, scene: &str, wanted: &str, which: Which) {
 }
 
 #[test]
-fn a_hand_pulls_alike_on_several_devices() {
+fn attraction_acts_equally_on_one_and_several_devices() {
     match inside() {
         Some(_) => {
             pulls_alike("gravity", "plummer", "sub:2", Which::Few);
             pulls_alike("asteroids", "belt", "sub:2", Which::Few);
         }
-        None => with_devices("a_hand_pulls_alike_on_several_devices", 1),
+        None => with_devices("attraction_acts_equally_on_one_and_several_devices", 1),
     }
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn a_hand_pulls_alike_with_every_variant() {
-    let name = "a_hand_pulls_alike_with_every_variant";
+fn attraction_acts_equally_on_several_devices_with_every_variant() {
+    let name = "attraction_acts_equally_on_several_devices_with_every_variant";
     let Some(count) = inside() else { return [1, 3].into_iter().for_each(|count| with_devices(name, count)) };
     let wanted = if count == 1 { "sub:2" } else { "cpus" };
     pulls_alike("gravity", "plummer", wanted, Which::All);
@@ -637,9 +637,9 @@ fn a_hand_pulls_alike_with_every_variant() {
 /// A session on several devices applies attraction that starts, moves and ends in any order. Undo treats each
 /// attraction as one edit.
 #[test]
-fn a_session_of_several_devices_takes_a_hand() {
+fn a_session_on_several_devices_applies_attraction() {
     if inside().is_none() {
-        return with_devices("a_session_of_several_devices_takes_a_hand", 1);
+        return with_devices("a_session_on_several_devices_applies_attraction", 1);
     }
     let mut config = Config { running: false, ..Config::new(find("gravity").unwrap()) };
     config.bodies = Some(300);
@@ -673,9 +673,9 @@ fn a_session_of_several_devices_takes_a_hand() {
 
 /// If a device that has already been replaced reports a second error, no second loss is reported.
 #[test]
-fn a_loss_that_was_dealt_with_is_none_again() {
+fn a_second_error_of_a_replaced_device_is_not_reported() {
     if inside().is_none() {
-        return with_devices("a_loss_that_was_dealt_with_is_none_again", 1);
+        return with_devices("a_second_error_of_a_replaced_device_is_not_reported", 1);
     }
     let mut config = Config::new(find("gravity").unwrap());
     config.bodies = Some(500);
@@ -700,9 +700,9 @@ fn a_loss_that_was_dealt_with_is_none_again() {
 /// A device fails while its state is read for a change of devices. The change is refused, or carried out without the
 /// failed device.
 #[test]
-fn a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again() {
+fn a_device_failing_during_a_device_change_is_not_reopened() {
     if inside().is_none() {
-        return with_devices("a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again", 1);
+        return with_devices("a_device_failing_during_a_device_change_is_not_reopened", 1);
     }
     let info = find("gravity").unwrap();
     let mut config = Config { bodies: Some(500), variant: info.variant("tiled"), ..Config::new(info) };
@@ -728,9 +728,9 @@ fn a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again() {
 }
 
 #[test]
-fn the_last_device_leaves_its_state() {
+fn failure_of_the_last_device_saves_a_snapshot() {
     if inside().is_none() {
-        return with_devices("the_last_device_leaves_its_state", 1);
+        return with_devices("failure_of_the_last_device_saves_a_snapshot", 1);
     }
     let mut config = Config::new(find("gravity").unwrap());
     config.bodies = Some(500);
@@ -749,9 +749,9 @@ fn the_last_device_leaves_its_state() {
 
 /// A device that does not answer is dropped with a message, and the other device continues.
 #[test]
-fn a_device_that_hangs_is_left_behind() {
+fn a_device_that_hangs_is_dropped_and_the_run_continues() {
     if inside().is_none() {
-        return with_devices("a_device_that_hangs_is_left_behind", 1);
+        return with_devices("a_device_that_hangs_is_dropped_and_the_run_continues", 1);
     }
     let mut config = Config::new(find("gravity").unwrap());
     config.bodies = Some(999);
@@ -772,9 +772,9 @@ fn a_device_that_hangs_is_left_behind() {
 
 /// Compares a run on all available GPUs with a run on one GPU.
 #[test]
-fn several_gpus_step_the_same_bodies() {
+fn several_gpus_agree_with_one_gpu() {
     if inside().is_none() {
-        return with_devices("several_gpus_step_the_same_bodies", 1);
+        return with_devices("several_gpus_agree_with_one_gpu", 1);
     }
     let gpus = of_kind(DeviceKind::Gpu).len();
     if gpus < 2 {
@@ -788,7 +788,7 @@ fn several_gpus_step_the_same_bodies() {
 
 /// If a compiler rejects a build option, the kernel is built without the option.
 #[test]
-fn options_that_are_refused_are_left_out() {
+fn build_options_rejected_by_the_compiler_are_omitted() {
     let device = crate::support::cpu();
     let source = |text| KernelSource { file: "set.cl", text };
     let set = source("__kernel void set(__global float *x) { x[get_global_id(0)] = 3.0f; }");

@@ -51,7 +51,7 @@ fn error_of(engine: &mut Engine, steps: u32) -> f64 {
 }
 
 #[test]
-fn what_was_changed_by_hand_is_stepped_right_by_every_variant() {
+fn every_variant_steps_manually_edited_bodies_correctly() {
     // Only gravity is compared, because collisions amplify rounding errors.
     for config in configs(200).into_iter().filter(|config| config.mode.info().name == "gravity") {
         for edit in changes() {
@@ -67,7 +67,7 @@ fn what_was_changed_by_hand_is_stepped_right_by_every_variant() {
 }
 
 #[test]
-fn a_change_is_what_was_asked_for_and_nothing_else() {
+fn an_edit_changes_only_the_requested_values() {
     for config in [scene("plummer", Some(100), &[]), Config { bodies: Some(100), ..Config::new(asteroids()) }]
     {
         let before = engine(config.clone()).bodies().unwrap();
@@ -111,7 +111,7 @@ fn a_change_is_what_was_asked_for_and_nothing_else() {
 }
 
 #[test]
-fn undone_is_as_if_it_had_never_happened() {
+fn undoing_all_edits_gives_the_same_bits_as_a_run_without_edits() {
     for config in configs(128) {
         let mut never = engine(config.clone());
         never.run(10, |_| ()).unwrap();
@@ -160,7 +160,7 @@ fn judged(engine: &mut Engine) -> f64 {
 }
 
 #[test]
-fn asteroids_are_judged_by_the_sizes_that_they_have() {
+fn the_error_of_edited_asteroids_is_measured_with_their_actual_sizes() {
     let overlap = |engine: &mut Engine| {
         let (sums, _) = engine.diagnostics().unwrap();
         sums.readings.iter().find(|reading| reading.key == "overlap").unwrap().value
@@ -190,7 +190,7 @@ fn asteroids_are_judged_by_the_sizes_that_they_have() {
 }
 
 #[test]
-fn what_was_undone_is_redone_until_something_else_is_edited() {
+fn undone_edits_can_be_redone_until_another_edit() {
     for config in configs(64) {
         let mut engine = engine(config);
         let mut states = vec![engine.bodies().unwrap()];
@@ -221,7 +221,7 @@ fn what_was_undone_is_redone_until_something_else_is_edited() {
 }
 
 #[test]
-fn bodies_without_mass_are_rebuilt_edited_and_undone() {
+fn massless_bodies_can_be_edited_and_restored_by_undo() {
     let mut bodies = engine(some(200)).bodies().unwrap();
     bodies.positions[3][3] = 0.0;
     let only = Bodies { positions: vec![[1.0, 0.0, 0.0, 0.0]], velocities: vec![[f32::NAN; 4]] };
@@ -252,7 +252,7 @@ fn bodies_without_mass_are_rebuilt_edited_and_undone() {
 }
 
 #[test]
-fn only_so_many_changes_are_kept_and_another_scene_has_none() {
+fn the_undo_history_is_limited_and_cleared_by_a_restart() {
     let mut engine = engine(scene("plummer", Some(64), &[]));
     for _ in 0..40 {
         engine.edit(&Edit::Launch(Launch { share: 0.001, ..ONE })).unwrap();
@@ -264,7 +264,7 @@ fn only_so_many_changes_are_kept_and_another_scene_has_none() {
 }
 
 #[test]
-fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
+fn reported_body_energies_and_forces_add_up_to_the_conserved_totals() {
     let mut engine = engine(scene("plummer", Some(300), &[]));
     engine.run(20, |_| ()).unwrap();
     let bodies = engine.bodies().unwrap();
@@ -286,12 +286,12 @@ fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
 }
 
 #[test]
-fn a_pull_gives_each_body_the_velocity_that_it_should() {
+fn attraction_gives_each_body_the_expected_velocity() {
     pulls_as_it_should(&cpu());
 }
 
 #[test]
-fn a_pull_gives_each_body_the_velocity_that_it_should_on_a_gpu() {
+fn attraction_gives_each_body_the_expected_velocity_on_a_gpu() {
     if let Some(device) = gpu() {
         pulls_as_it_should(&device);
     }
@@ -344,7 +344,7 @@ fn drift_of(engine: &mut Engine, attractor: &Attractor) -> f64 {
 }
 
 #[test]
-fn several_pulls_leave_the_momentum_as_it_was() {
+fn repeated_attraction_conserves_momentum() {
     for variant in ["tiled", "tree"] {
         let variant = crate::support::gravity().variant(variant);
         let mut engine = engine(Config { variant, ..scene("galaxy", Some(3000), &[]) });
@@ -364,7 +364,7 @@ fn several_pulls_leave_the_momentum_as_it_was() {
 }
 
 #[test]
-fn a_body_in_quarantine_takes_no_part_in_the_recoil() {
+fn an_excluded_body_takes_no_part_in_the_recoil_of_attraction() {
     let plummer = scene("plummer", Some(200), &[]);
     let mut bodies = engine(plummer.clone()).bodies().unwrap();
     (bodies.positions[7][3], bodies.velocities[7][0]) = (5.0, 1e30);
@@ -376,7 +376,7 @@ fn a_body_in_quarantine_takes_no_part_in_the_recoil() {
 }
 
 #[test]
-fn an_asteroid_keeps_its_size_when_others_come_and_go() {
+fn an_asteroid_keeps_its_size_when_others_are_added_or_removed() {
     let mut engine = engine(Config { bodies: Some(200), ..Config::new(asteroids()) });
     let sizes = |engine: &mut Engine| engine.snapshot().unwrap().runs[0].extra["sizes"].clone();
     let before = sizes(&mut engine);
@@ -406,7 +406,7 @@ fn an_asteroid_keeps_its_size_when_others_come_and_go() {
 }
 
 #[test]
-fn what_is_not_possible_is_refused_and_changes_nothing() {
+fn invalid_edits_are_refused_and_change_nothing() {
     let mut engine = engine(scene("plummer", Some(64), &[]));
     let before = engine.bodies().unwrap();
     let wrong = [
@@ -429,7 +429,7 @@ fn what_is_not_possible_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_body_is_told_of_until_it_is_gone() {
+fn a_selected_body_is_reported_until_removed() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     watched.session.send(Command::Select(Some(9)));
     let frame = watched.frame_where(|frame| frame.stats.selected.is_some());
@@ -453,7 +453,7 @@ fn a_body_is_told_of_until_it_is_gone() {
 }
 
 #[test]
-fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
+fn held_attraction_acts_while_running_and_is_one_undo_step() {
     // The attraction by a huge sphere grows with the distance from its centre. Because the common motion is subtracted,
     // each body oscillates about the centre of mass, and after half a period, at time 1, it is opposite its start.
     // Gravity is off.
@@ -492,7 +492,7 @@ fn pull(strength: f32) -> Command {
 }
 
 #[test]
-fn a_hand_that_is_still_held_when_a_fluid_comes_does_nothing_there() {
+fn attraction_held_while_switching_to_a_fluid_has_no_effect() {
     let config = Config { running: false, ..scene("plummer", Some(64), &[]) };
     let fluid = Config { bodies: Some(3000), running: false, ..Config::new(modes::find("fluid").unwrap()) };
     let mut watched = Watched::new(config);
@@ -508,7 +508,7 @@ fn a_hand_that_is_still_held_when_a_fluid_comes_does_nothing_there() {
 }
 
 #[test]
-fn a_hand_acts_in_short_bursts_and_only_while_time_goes_on() {
+fn attraction_shortens_bursts_and_acts_only_while_running() {
     let config = Config { running: false, steps_per_frame: Some(10_000), ..scene("plummer", Some(64), &[]) };
     let mut watched = Watched::new(config.clone());
     let before = watched.frame();
@@ -525,7 +525,7 @@ fn a_hand_acts_in_short_bursts_and_only_while_time_goes_on() {
 }
 
 #[test]
-fn a_change_is_meant_for_the_body_that_was_shown() {
+fn an_edit_applies_to_the_body_shown_when_the_user_acted() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     let before = watched.frame();
     watched.session.send(Command::Select(Some(9)));
@@ -545,7 +545,7 @@ fn a_change_is_meant_for_the_body_that_was_shown() {
 }
 
 #[test]
-fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
+fn seeking_back_is_refused_if_manual_edits_would_be_lost() {
     let info = modes::find("fluid").unwrap();
     let fluid = Config { bodies: Some(3000), running: false, ..Config::new(info) };
     let gravity = Config { running: false, ..scene("plummer", Some(64), &[]) };
@@ -583,7 +583,7 @@ fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
 }
 
 #[test]
-fn a_stroke_of_the_brush_is_undone_as_one() {
+fn a_brush_stroke_is_one_undo_step() {
     let info = modes::find("fluid").unwrap();
     let fluid = Config { bodies: Some(3000), running: false, ..Config::new(info) };
     let mut watched = Watched::new(fluid.clone());
@@ -638,7 +638,7 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
 }
 
 #[test]
-fn what_was_changed_by_hand_is_kept_in_a_snapshot() {
+fn manual_edits_are_saved_in_a_snapshot() {
     for config in [scene("plummer", Some(100), &[]), Config { bodies: Some(100), ..Config::new(asteroids()) }]
     {
         let mut engine = engine(config);
@@ -656,7 +656,7 @@ fn what_was_changed_by_hand_is_kept_in_a_snapshot() {
 }
 
 #[test]
-fn what_is_changed_while_it_pauses_is_counted() {
+fn edits_while_paused_increase_the_change_count() {
     let config = Config { running: false, ..scene("plummer", Some(64), &[]) };
     let mut watched = Watched::new(config.clone());
     let mut last = watched.frame().stats.changes;
@@ -678,7 +678,7 @@ fn what_is_changed_while_it_pauses_is_counted() {
 }
 
 #[test]
-fn what_is_undone_under_another_variant_is_stepped_by_that_alone() {
+fn undo_after_a_variant_change_steps_with_the_new_variant_only() {
     let info = crate::support::gravity();
     let with = |name| Config { variant: info.variant(name), ..scene("plummer", Some(200), &[]) };
     let [mut undone, mut never] = [(); 2].map(|()| engine(with("tiled")));
@@ -698,7 +698,7 @@ fn what_is_undone_under_another_variant_is_stepped_by_that_alone() {
 
 /// The only device fails once during an edit, which then leaves the bodies unchanged.
 #[test]
-fn a_change_that_the_device_refuses_leaves_all_as_it_was() {
+fn an_edit_that_the_device_refuses_changes_nothing() {
     let device = cpu();
     let fail = || device.inject(Call::Allocate, 1, InjectedFault::Refused);
     let mut engine = Engine::new(device.clone(), scene("plummer", Some(100), &[])).unwrap();

@@ -155,7 +155,7 @@ fn compensated_roundoff_of_an_orbit_grows_many_times_more_slowly() {
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn compensated_roundoff_of_an_orbit_grows_many_times_more_slowly_in_others() {
+fn compensated_roundoff_of_an_orbit_grows_more_slowly_with_other_variants() {
     grows_more_slowly(&["private", "mutual"]);
 }
 
@@ -236,7 +236,7 @@ fn scenes_keep_their_energy(seconds: u32) {
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn the_lightest_of_the_pythagorean_three_is_thrown_out_and_the_others_pair_up() {
+fn the_lightest_pythagorean_body_escapes_and_the_others_form_a_binary() {
     for name in ["private", "vector", "mutual"] {
         let mut config = scene("pythagorean", None, &[]);
         config.variant = gravity().variant(name);
@@ -262,7 +262,7 @@ fn warning(sums: &Diagnostics) -> Option<&'static str> {
 }
 
 #[test]
-fn an_encounter_too_fast_for_the_step_is_told_with_its_cause_until_a_parameter_changes() {
+fn an_encounter_too_fast_for_the_step_warns_until_a_parameter_changes() {
     // With parameters of an earlier version of the scene, two bodies pass at a distance of 4e-4.
     let config = scene("pythagorean", None, &[("eps", "0.00001"), ("compensated", "false")]);
     let mut engine = engine(config.clone());
@@ -287,7 +287,7 @@ fn an_encounter_too_fast_for_the_step_is_told_with_its_cause_until_a_parameter_c
 }
 
 #[test]
-fn energies_are_right_far_apart_and_close_by() {
+fn energies_are_accurate_at_very_large_and_small_distances() {
     let two = |length: f32, mass: f32| {
         let mut bodies = Bodies::default();
         bodies.push([0.0; 3], [0.0; 3], mass);
@@ -324,7 +324,7 @@ fn energies_are_right_far_apart_and_close_by() {
 }
 
 #[test]
-fn what_rounding_cut_off_stays_with_its_body_through_changes() {
+fn compensation_terms_stay_with_their_bodies_through_changes() {
     let mut engine = engine(scene("plummer", Some(40), &[("compensated", "true")]));
     engine.run(50, |_| ()).unwrap();
     let before = whole(&mut engine);
@@ -367,7 +367,7 @@ fn what_rounding_cut_off_stays_with_its_body_through_changes() {
 }
 
 #[test]
-fn momentum_stays() {
+fn momentum_is_conserved_by_every_variant() {
     for variant in gravity().variants {
         let mut config = scene("plummer", Some(1000), &[]);
         config.variant = Some(variant);
@@ -388,7 +388,7 @@ fn momentum_stays() {
 }
 
 #[test]
-fn a_plummer_sphere_stays_in_balance() {
+fn a_plummer_sphere_stays_in_virial_equilibrium() {
     // One dynamical time in these units (G = M = 1, E = −1/4) is the crossing time 2√2.
     let (dt, times) = (0.01, 10);
     let mut engine = engine(scene("plummer", Some(1024), &[("dt", &dt.to_string()), ("eps", "0.02")]));
@@ -450,7 +450,7 @@ fn energy_and_momentum_agree_with_the_reference() {
 }
 
 #[test]
-fn how_a_run_is_cut_changes_no_bit() {
+fn splitting_a_run_into_parts_changes_no_bit() {
     for (integrator, compensated, decay) in [
         ("leapfrog", "false", "1"),
         ("euler", "false", "1"),
@@ -501,7 +501,7 @@ fn speeds(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
 }
 
 #[test]
-fn bodies_that_stop_being_finite_are_held_out_and_spread_nothing() {
+fn bodies_with_nonfinite_values_are_excluded_and_do_not_affect_others() {
     let mut bodies = scene_bodies(200);
     // A heavy body that leaves the range of valid positions after some steps, and a body without a valid velocity.
     (bodies.positions[17], bodies.velocities[17]) = ([0.0, 0.0, 0.0, 0.5], [3e17, 0.0, 0.0, 0.0]);
@@ -541,7 +541,7 @@ fn coincident_bodies_stay_finite() {
 }
 
 #[test]
-fn decay_and_flat_do_what_they_say() {
+fn decay_damps_velocities_and_flat_confines_bodies_to_a_plane() {
     let mut engine = engine(scene("plummer", Some(100), &[("g", "0"), ("decay", "0.9"), ("flat", "true")]));
     let start = engine.bodies().unwrap();
     engine.run(5, |_| ()).unwrap();
@@ -554,7 +554,7 @@ fn decay_and_flat_do_what_they_say() {
 }
 
 #[test]
-fn galaxies_with_halos_stay_in_balance() {
+fn galaxies_with_halos_stay_in_virial_equilibrium() {
     let mut engine = engine(scene("disc", Some(8192), &[]));
     for _ in 0..3 {
         let sums = engine.diagnostics().unwrap().0;

@@ -41,7 +41,7 @@ fn step(engine: &mut Engine) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_out_is_all_that_is_built() {
+fn exported_kernel_files_are_complete_and_can_be_read_back() {
     let names: BTreeSet<&str> = kernel_lab::own().map(|(name, _)| name).collect();
     for info in MODES {
         for variant in info.variants {
@@ -78,7 +78,7 @@ fn what_is_written_out_is_all_that_is_built() {
 }
 
 #[test]
-fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bits() {
+fn a_kernel_edit_keeps_the_state_and_reverting_gives_the_same_bits() {
     let [mut edited, mut plain] = [engine(), engine()];
     for engine in [&mut edited, &mut plain] {
         engine.run(3, |_| ()).unwrap();
@@ -105,7 +105,7 @@ fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bi
 }
 
 #[test]
-fn programs_of_texts_that_are_edited_no_more_are_let_go_of() {
+fn programs_of_replaced_kernel_edits_are_released() {
     let mut engine = engine();
     engine.set_edits(KernelEdits::new()).unwrap();
     let before = engine.devices()[0].programs();
@@ -120,7 +120,7 @@ fn programs_of_texts_that_are_edited_no_more_are_let_go_of() {
 }
 
 #[test]
-fn with_an_edit_time_goes_the_way_it_went() {
+fn a_kernel_edit_keeps_the_direction_of_time() {
     let mut engine = engine();
     engine.run(20, |_| ()).unwrap();
     engine.set_direction(true).unwrap();
@@ -136,7 +136,7 @@ fn with_an_edit_time_goes_the_way_it_went() {
 }
 
 #[test]
-fn with_an_edit_all_that_is_carried_on_stays() {
+fn a_kernel_edit_keeps_all_carried_state() {
     let info = gravitile::modes::find("asteroids").unwrap();
     let mut config = Config::new(info);
     (config.bodies, config.variant) = (Some(300), info.variant("tiled"));
@@ -153,7 +153,7 @@ fn with_an_edit_all_that_is_carried_on_stays() {
 }
 
 #[test]
-fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
+fn a_pull_kernel_that_fails_to_build_is_reported_and_the_run_continues() {
     let broken = || KernelEdits::from([("pull.cl".to_owned(), "this is no OpenCL C".to_owned())]);
     let mut tried = engine();
     assert!(matches!(tried.set_edits(broken()), Err(Error::Build { .. })), "it is tried with the others");
@@ -180,7 +180,7 @@ fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
 }
 
 #[test]
-fn what_does_not_build_or_run_changes_nothing() {
+fn a_kernel_that_fails_to_build_or_run_is_refused_and_changes_nothing() {
     let [mut engine, mut plain] = [engine(), engine()];
     let tiled = own(FILE);
     let broken = tiled.replacen('{', "{\n    nonsense_here;\n", 1);
@@ -203,7 +203,7 @@ fn what_does_not_build_or_run_changes_nothing() {
 }
 
 #[test]
-fn the_source_of_a_program_is_known_before_it_is_built() {
+fn the_source_of_a_program_is_known_before_the_build() {
     const LATER: [&str; 4] = ["reciprocal_root", "EQUAL_MASS", "PORTABLE_ROOT", "DEVICE_INSTANCE"];
     for info in MODES {
         for variant in info.variants {
@@ -219,7 +219,7 @@ fn the_source_of_a_program_is_known_before_it_is_built() {
 }
 
 #[test]
-fn the_source_that_runs_is_the_edited_one_once_it_is_built() {
+fn the_reported_source_is_the_edited_one_after_a_successful_build() {
     let mut engine = engine();
     let own = engine.source().unwrap().clone();
     let file = *own.files.last().unwrap();
@@ -233,7 +233,7 @@ fn the_source_that_runs_is_the_edited_one_once_it_is_built() {
 }
 
 #[test]
-fn a_kernel_that_is_saved_is_read_again() {
+fn a_saved_kernel_file_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let place = kernel_lab::prepare(folder.path()).unwrap();
     let saved = kernel_lab::save(&place, FILE, "// mine", None).unwrap();
@@ -272,7 +272,7 @@ fn heard(session: &mut Watched) -> Result<ReplacedKernels, Error> {
 }
 
 #[test]
-fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
+fn a_running_session_loads_saved_kernels_and_reports_their_correctness() {
     let folder = tempfile::tempdir().unwrap();
     let place = kernel_lab::prepare(folder.path()).unwrap();
     let mut session = Watched::of(|| Ok(engine()));
@@ -308,7 +308,7 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
 
 /// Watching a folder reports only changes of kernel files. Ending the watch ends its thread.
 #[test]
-fn only_kernels_are_news() {
+fn only_changes_of_kernel_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let place = kernel_lab::prepare(folder.path()).unwrap();
     let (sender, news) = crossbeam_channel::unbounded();
@@ -327,7 +327,7 @@ fn only_kernels_are_news() {
 }
 
 #[test]
-fn all_devices_take_the_same_kernels_and_so_do_those_that_are_chosen_later() {
+fn kernel_edits_apply_to_all_devices_including_those_selected_later() {
     if compute::list().unwrap().iter().any(|found| compute::aborts_on_sub_devices(&found.info)) {
         eprintln!("SKIPPED with several devices: this version of PoCL aborts with parts of a CPU");
         return;

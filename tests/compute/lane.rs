@@ -13,7 +13,7 @@ const COUNT: KernelSource = KernelSource {
 };
 
 #[test]
-fn a_pass_is_cut_and_every_item_runs_once() {
+fn a_pass_is_split_into_slices_and_every_item_runs_once() {
     let device = cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
     // The costs range from work so cheap that it is not cut to work of which a single work-group takes too long.
@@ -42,7 +42,7 @@ fn a_pass_is_cut_and_every_item_runs_once() {
 }
 
 #[test]
-fn device_time_is_told_once() {
+fn device_time_is_reported_once() {
     let device = cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
     let runs = Buffer::<u32>::zeroed(&device, 1 << 20).unwrap();
@@ -131,7 +131,7 @@ fn failed_waits_leak_the_memory_of_a_copy() {
 }
 
 #[test]
-fn an_upload_of_several_parts_is_whole() {
+fn an_upload_in_several_parts_is_complete() {
     let values: Vec<u32> = (0..5_000_001).collect();
     assert!(Buffer::from_slice(&cpu(), &values).unwrap().read().unwrap() == values);
 }

@@ -188,12 +188,12 @@ fn light_of_few_bodies_is_spread(device: &Device) {
 }
 
 #[test]
-fn light_of_few_bodies_is_spread_on_the_cpu() {
+fn light_of_sparse_bodies_is_spread_over_nearby_pixels_on_the_cpu() {
     light_of_few_bodies_is_spread(&cpu());
 }
 
 #[test]
-fn light_of_few_bodies_is_spread_on_a_gpu() {
+fn light_of_sparse_bodies_is_spread_over_nearby_pixels_on_a_gpu() {
     gpu().iter().for_each(light_of_few_bodies_is_spread);
 }
 
@@ -212,12 +212,12 @@ fn a_part_of_the_bodies_is_listed(device: &Device) {
 }
 
 #[test]
-fn a_part_of_the_bodies_is_listed_on_the_cpu() {
+fn a_light_request_lists_a_subset_of_the_bodies_on_the_cpu() {
     a_part_of_the_bodies_is_listed(&cpu());
 }
 
 #[test]
-fn a_part_of_the_bodies_is_listed_on_a_gpu() {
+fn a_light_request_lists_a_subset_of_the_bodies_on_a_gpu() {
     gpu().iter().for_each(a_part_of_the_bodies_is_listed);
 }
 
@@ -248,7 +248,7 @@ fn excluded_bodies_are_counted_and_have_no_light() {
 }
 
 #[test]
-fn colours_that_the_host_sets_have_no_image() {
+fn colours_computed_by_the_host_have_no_light_image() {
     for colour in ["error", "own"] {
         let mut engine = Engine::new(cpu(), scene("plummer", Some(100), &[("colour", colour)])).unwrap();
         let whole = published(&mut engine, None);

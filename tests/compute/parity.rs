@@ -70,7 +70,7 @@ fn every_variant_agrees_on_a_gpu() {
 }
 
 #[test]
-fn mistakes_are_found() {
+fn faults_injected_into_kernels_are_detected() {
     let device = crate::support::cpu();
     let cases: Vec<Case> = check::cases(crate::support::gravity()).unwrap();
     let mistakes = [

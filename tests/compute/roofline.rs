@@ -53,7 +53,7 @@ fn chain(place: Place, operation: impl Fn(f64) -> f64) -> [f64; 2] {
 }
 
 #[test]
-fn multiply_adds_and_roots_are_carried_out() {
+fn multiply_add_and_root_benchmarks_compute_correct_results() {
     check("multiply-adds", &MicroKernel::MULTIPLY_ADDS, [12; 2], 16, |at| {
         chain(at, |a| a * SEED + (1.0 - SEED))
     });
@@ -61,7 +61,7 @@ fn multiply_adds_and_roots_are_carried_out() {
 }
 
 #[test]
-fn pairs_of_every_mode_are_carried_out() {
+fn pair_benchmarks_of_every_mode_compute_correct_results() {
     for info in MODES {
         match info.name {
             "gravity" => check(info.name, info.limit.micro(), [3, 8], 6, gravity),
@@ -106,7 +106,7 @@ fn asteroids(Place { share, k, lane, operations }: Place) -> [f64; 2] {
 }
 
 #[test]
-fn bytes_come_through_in_both_forms() {
+fn memory_benchmarks_transfer_all_bytes_in_cpu_and_gpu_form() {
     for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
         let results = |micro| Probe::for_kind(&cpu(), micro, kind).unwrap().results(ROUNDS).unwrap();
         // The fetched values are zero, so 12 vectors of sums keep their start value.
@@ -117,7 +117,7 @@ fn bytes_come_through_in_both_forms() {
 }
 
 #[test]
-fn rates_hang_together() {
+fn measured_rates_are_consistent() {
     let device = cpu();
     let Roofline {
         multiply_adds_per_second: multiply_adds,
@@ -138,7 +138,7 @@ fn rates_hang_together() {
 }
 
 #[test]
-fn a_probe_is_done_after_some_short_turns() {
+fn a_probe_finishes_after_a_few_short_turns() {
     let mut probe = Probe::new(&cpu(), MODES[0].limit.micro()).unwrap();
     assert_eq!(probe.rate(), 0.0);
     let mut turns = 1;
@@ -150,7 +150,7 @@ fn a_probe_is_done_after_some_short_turns() {
 }
 
 #[test]
-fn a_variant_fetches_what_its_items_do_not_share() {
+fn bytes_per_pair_account_for_sharing_within_a_work_group() {
     let device = cpu().info;
     let recipe = |name| Recipe::guess(MODES[0].variant(name).unwrap(), &device, 65_536);
     let bytes = |name, work_group| recipe(name).with_work_group(work_group).bytes_per_pair();
@@ -177,7 +177,7 @@ fn the_intensity_grows_with_the_reuse_of_loads() {
 
 /// The counts of a variant that skips pairs depend on the bodies, so such a variant has no fixed counts.
 #[test]
-fn every_variant_that_computes_all_pairs_or_cells_has_counts() {
+fn every_variant_that_computes_all_pairs_or_cells_has_operation_counts() {
     for info in MODES {
         for variant in info.variants {
             let recipe = Recipe::guess(variant, &DeviceInfo::default(), 100_000);

@@ -37,7 +37,7 @@ static BROKEN: Variant = Variant {
 };
 
 #[test]
-fn frames_follow_each_other_and_the_clock_with_them() {
+fn successive_frames_advance_the_step_and_the_clock() {
     let mut watched = Watched::new(Config { steps_per_frame: Some(3), ..small() });
     let first = watched.frame();
     assert_eq!(
@@ -60,13 +60,13 @@ fn frames_follow_each_other_and_the_clock_with_them() {
 }
 
 #[test]
-fn a_frame_shows_its_step_though_the_next_burst_runs() {
+fn a_frame_shows_its_own_step_while_the_next_burst_runs() {
     frames_show_their_steps(&cpu());
 }
 
 /// A GPU may copy results while kernels run; a CPU does one after the other. On both, a frame shows its own step.
 #[test]
-fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
+fn a_frame_shows_its_own_step_while_the_next_burst_runs_on_a_gpu() {
     if let Some(device) = gpu() {
         frames_show_their_steps(&device);
     }
@@ -141,7 +141,7 @@ fn interval(interval: Duration) -> Command {
 }
 
 #[test]
-fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
+fn the_automatic_burst_length_adapts_to_the_frame_interval() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
     // Simulates a screen with one picture per minute, and then one with a thousand million pictures per second.
     watched.session.send(interval(Duration::from_secs(60)));
@@ -156,7 +156,7 @@ fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
 }
 
 #[test]
-fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
+fn slow_drawing_does_not_slow_the_simulation() {
     let (_, most) = gravity().work.burst;
     let mut watched = Watched::new(small());
     watched.session.send(interval(Duration::from_secs_f64(1.125 / 60.0)));
@@ -166,7 +166,7 @@ fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
 }
 
 #[test]
-fn the_colour_error_fills_in_a_pause_and_is_forgotten_with_the_forces() {
+fn error_colours_complete_while_paused_and_reset_when_forces_change() {
     // With so many bodies, a single check is too short to cover all of them.
     const BODIES: usize = 6000;
     let with = |opening| {
@@ -204,7 +204,7 @@ fn the_colour_error_fills_in_a_pause_and_is_forgotten_with_the_forces() {
 }
 
 #[test]
-fn the_accuracy_of_each_variant_is_told() {
+fn the_accuracy_of_each_variant_is_reported() {
     let info = gravity();
     let of = |variant| Config { variant: Some(variant), ..small() };
     let mut watched = Watched::new(of(&info.variants[0]));
@@ -237,7 +237,7 @@ fn the_accuracy_of_each_variant_is_told() {
 }
 
 #[test]
-fn frames_have_cells_while_they_are_asked_for() {
+fn frames_contain_tree_cells_only_while_requested() {
     let tree = Config { running: false, variant: gravity().variant("tree"), ..small() };
     let mut watched = Watched::new(tree.clone());
     let first = watched.frame();
@@ -256,7 +256,7 @@ fn frames_have_cells_while_they_are_asked_for() {
 }
 
 #[test]
-fn a_single_step_is_judged_while_it_pauses() {
+fn the_error_of_a_single_step_is_measured_while_paused() {
     let mut watched = Watched::new(Config { running: false, ..small() });
     assert_eq!(watched.frame().stats.relative_error, None);
     watched.session.send(Command::Step);
@@ -268,7 +268,7 @@ fn a_single_step_is_judged_while_it_pauses() {
 }
 
 #[test]
-fn the_limit_is_found_while_it_runs() {
+fn the_peak_speed_is_measured_during_the_run() {
     let mut watched = Watched::new(small());
     assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
     let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
@@ -284,7 +284,7 @@ fn the_limit_is_found_while_it_runs() {
 }
 
 #[test]
-fn no_step_is_taken_until_the_frame_was() {
+fn no_step_is_computed_until_the_previous_frame_is_taken() {
     let mut watched = Watched::new(Config { steps_per_frame: Some(1), ..small() });
     wait_for(|| watched.wakes.load(Ordering::Relaxed) > 0);
     std::thread::sleep(Duration::from_millis(300));
@@ -301,7 +301,7 @@ fn no_step_is_taken_until_the_frame_was() {
 }
 
 #[test]
-fn pause_step_and_restart_do_just_that() {
+fn pause_step_and_restart_take_effect() {
     let paused = Config { running: false, ..small() };
     let mut watched = Watched::new(paused.clone());
     let start = watched.frame();
@@ -322,7 +322,7 @@ fn pause_step_and_restart_do_just_that() {
 }
 
 #[test]
-fn a_long_step_is_given_up_for_other_bodies_at_once() {
+fn a_new_configuration_interrupts_a_long_step_immediately() {
     // The closed gate makes this step endless.
     let gate = Gate::default();
     gate.close(FOR_EVER);
@@ -339,7 +339,7 @@ fn a_long_step_is_given_up_for_other_bodies_at_once() {
 }
 
 #[test]
-fn what_is_not_possible_is_told_and_the_rest_runs_on() {
+fn an_invalid_configuration_is_rejected_and_the_old_one_keeps_running() {
     let mut watched = Watched::new(small());
     watched.frame();
     watched.configure(&Config { variant: Some(&BROKEN), ..small() });
@@ -356,13 +356,13 @@ fn what_is_not_possible_is_told_and_the_rest_runs_on() {
 }
 
 #[test]
-fn a_start_that_fails_is_told() {
+fn a_failed_start_is_reported() {
     let mut watched = Watched::new(Config { bodies: Some(0), ..small() });
     assert!(matches!(watched.notice(), Notice::Failed(Error::Invalid(_))));
 }
 
 #[test]
-fn changes_cost_no_more_than_they_must() {
+fn each_configuration_change_has_the_smallest_necessary_effect() {
     let mut engine = engine(small());
     engine.run(5, |_| ()).unwrap();
     let mut state = engine.state().unwrap();
@@ -403,7 +403,7 @@ fn one_of_each() -> Vec<Config> {
 }
 
 #[test]
-fn each_mode_goes_on_where_it_was_left() {
+fn each_mode_continues_where_it_was_left() {
     let configs = one_of_each();
     let count = configs.len();
     let mut watched = Watched::new(configs[0].clone());
@@ -449,7 +449,7 @@ fn each_mode_goes_on_where_it_was_left() {
 }
 
 #[test]
-fn an_engine_that_was_put_aside_goes_on_as_if_it_never_was() {
+fn a_suspended_mode_continues_bit_for_bit_as_if_never_left() {
     for (config, other) in one_of_each().iter().zip(one_of_each().iter().cycle().skip(1)) {
         let (mut left, mut stays) = (engine(config.clone()), engine(config.clone()));
         for steps in [7, 20] {
@@ -512,7 +512,7 @@ fn obstacles_are_painted_erased_and_kept() {
 }
 
 #[test]
-fn a_flow_that_blows_up_stands_still_and_says_so() {
+fn a_flow_that_blows_up_stops_and_is_reported() {
     let config = fluid("porous", &[("drive", "inlet"), ("omega", "1.999"), ("inlet", "0.3")]);
     let mut watched = Watched::new(Config { steps_per_frame: Some(20), ..config.clone() });
     let mut heard = None;
@@ -534,7 +534,7 @@ fn a_flow_that_blows_up_stands_still_and_says_so() {
 }
 
 #[test]
-fn what_a_mode_tells_of_each_step_is_kept() {
+fn per_step_values_of_a_mode_are_recorded() {
     let mut watched = Watched::new(Config { steps_per_frame: Some(10), ..fluid("porous", &[]) });
     let frame = watched.frame_where(|frame| frame.stats.step >= 100);
     let series = &frame.stats.series;
@@ -559,7 +559,7 @@ fn measured_at(watched: &mut Watched, step: u64) -> (Stats, Diagnostics) {
 }
 
 #[test]
-fn what_stands_still_is_measured_as_it_is() {
+fn a_paused_simulation_reports_the_measurements_of_its_own_step() {
     let config = Config { running: false, ..small() };
     let mut right = engine(config.clone());
     right.diagnostics().unwrap();
@@ -590,7 +590,7 @@ fn what_stands_still_is_measured_as_it_is() {
 }
 
 #[test]
-fn colours_begin_anew_where_they_mean_something_else() {
+fn the_colour_range_resets_when_the_meaning_of_colours_changes() {
     let config = Config { steps_per_frame: Some(1), ..small() };
     let mut watched = Watched::new(config.clone());
     let first = watched.frame().points.colours;
@@ -622,7 +622,7 @@ fn measurements(watched: &mut Watched, count: usize) -> Duration {
 }
 
 #[test]
-fn what_is_watched_is_measured_more_often() {
+fn watched_values_are_measured_more_often() {
     let mut watched = Watched::new(small());
     watched.session.send(Command::Watch(WatchList::default()));
     let seldom = measurements(&mut watched, 2);
@@ -635,7 +635,7 @@ fn what_is_watched_is_measured_more_often() {
 }
 
 #[test]
-fn a_picture_that_was_asked_for_is_made_though_the_program_quits() {
+fn a_requested_picture_is_captured_even_if_the_program_quits() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
     watched.frame();
     watched.send(Command::Capture(CaptureRequest::default()));
@@ -645,7 +645,7 @@ fn a_picture_that_was_asked_for_is_made_though_the_program_quits() {
 
 /// Reading the newest frame does not count as taking it, because a hidden window reads it for the autosave.
 #[test]
-fn the_newest_frame_can_be_looked_at_without_taking_it() {
+fn the_newest_frame_can_be_read_without_being_taken() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
     let shown = watched.frame().stats.step;
     wait_for(|| watched.newest().stats.step > shown);
@@ -655,7 +655,7 @@ fn the_newest_frame_can_be_looked_at_without_taking_it() {
 }
 
 #[test]
-fn distributions_come_only_while_they_are_watched_and_also_in_a_pause() {
+fn distributions_are_computed_only_while_watched_even_if_paused() {
     let mut watched = Watched::new(scene("plummer", Some(2000), &[]));
     watched.frame_where(|frame| frame.stats.step > 20);
     assert!(watched.frame().stats.distributions.is_none());
@@ -683,7 +683,7 @@ fn distributions_come_only_while_they_are_watched_and_also_in_a_pause() {
 }
 
 #[test]
-fn a_selected_body_tells_its_orbit() {
+fn the_orbit_of_a_selected_body_is_reported() {
     // The scene has two bodies on an orbit with the semi-major axis 1, the eccentricity 0.7 and the period 2π.
     let two = scene("two-body", None, &[("eps", "0.00001"), ("dt", "0.002")]);
     let mut watched = Watched::new(two);

@@ -35,7 +35,7 @@ fn there_and_back(config: Config, steps: u32) -> [f64; 2] {
 }
 
 #[test]
-fn a_thousand_steps_there_and_back_return_with_every_variant() {
+fn a_thousand_steps_forwards_and_back_return_to_the_start_with_every_variant() {
     for variant in gravity().variants {
         // A soft cluster, in which rounding errors grow only slowly.
         let config = scene("plummer", Some(256), &[("dt", "0.005"), ("eps", "0.2")]);
@@ -48,7 +48,7 @@ fn a_thousand_steps_there_and_back_return_with_every_variant() {
 }
 
 #[test]
-fn compensated_steps_there_and_back_return_to_a_billionth() {
+fn compensated_steps_forwards_and_back_return_within_a_billionth() {
     // A position that returns to within 1e-14 may be rounded differently, which changes the forces. This is rare, and
     // three times as frequent with an integrator of three evaluations per step.
     let exact = gravity().variants.iter().filter(|variant| variant.normal_error.is_none());
@@ -71,7 +71,7 @@ fn compensated_steps_there_and_back_return_to_a_billionth() {
 
 /// Checks that reversing an irreversible integrator fails clearly, so that the test of reversible ones is meaningful.
 #[test]
-fn steps_of_another_integrator_would_not_return() {
+fn reversing_an_irreversible_integrator_does_not_return_to_the_start() {
     let (steps, least) = (1000, 1e-3);
     let config = scene("plummer", Some(512), &[("dt", "0.005"), ("eps", "0.2"), ("integrator", "euler")]);
     let mut engine = engine(config.clone());
@@ -91,7 +91,7 @@ fn steps_of_another_integrator_would_not_return() {
 }
 
 #[test]
-fn what_cannot_go_back_says_why_and_goes_on() {
+fn an_irreversible_simulation_refuses_to_run_backwards_and_keeps_running() {
     let refused = |mut config: Config| {
         let mut engine = engine(config.clone());
         config.reverse = true;
@@ -116,7 +116,7 @@ fn what_cannot_go_back_says_why_and_goes_on() {
 }
 
 #[test]
-fn time_stands_still_where_it_began_and_goes_on_forwards() {
+fn running_backwards_stops_at_the_start_and_can_continue_forwards() {
     let config = scene("plummer", Some(64), &[]);
     let mut watched = Watched::new(Config { running: false, steps_per_frame: Some(7), ..config.clone() });
     watched.session.send(Command::Seek(Some(20)));
@@ -134,7 +134,7 @@ fn time_stands_still_where_it_began_and_goes_on_forwards() {
 }
 
 #[test]
-fn it_goes_to_a_step_and_pauses_there() {
+fn a_seek_reaches_the_step_and_pauses() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     for (goal, generation) in [(3000, 1), (2000, 1), (2001, 1), (100, 2), (0, 3)] {
         watched.session.send(Command::Seek(Some(goal)));
@@ -149,7 +149,7 @@ fn it_goes_to_a_step_and_pauses_there() {
 }
 
 #[test]
-fn from_the_start_a_step_is_the_same_to_the_last_bit() {
+fn seeking_back_from_the_start_gives_bitwise_equal_bodies() {
     let config = scene("plummer", Some(64), &[("integrator", "euler")]);
     let mut direct = engine(config.clone());
     direct.run(500, |_| ()).unwrap();
@@ -163,7 +163,7 @@ fn from_the_start_a_step_is_the_same_to_the_last_bit() {
 }
 
 #[test]
-fn a_trip_can_be_ended_on_the_way() {
+fn a_seek_can_be_cancelled() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     watched.session.send(Command::Seek(Some(u64::MAX)));
     let on_the_way = watched.frame_where(|frame| frame.stats.step > 100);
@@ -174,7 +174,7 @@ fn a_trip_can_be_ended_on_the_way() {
 }
 
 #[test]
-fn a_snapshot_keeps_the_way_that_time_goes() {
+fn a_snapshot_stores_the_direction_of_time() {
     let mut engine = engine(scene("plummer", Some(64), &[]));
     engine.run(10, |_| ()).unwrap();
     engine.configure(Config { reverse: true, ..engine.config().clone() }).unwrap();

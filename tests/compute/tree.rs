@@ -100,12 +100,12 @@ fn each_method_has_its_usual_error(device: &Device) {
 }
 
 #[test]
-fn each_method_has_its_usual_error_on_the_cpu() {
+fn each_tree_method_has_its_expected_error_on_the_cpu() {
     each_method_has_its_usual_error(&cpu());
 }
 
 #[test]
-fn each_method_has_its_usual_error_on_a_gpu() {
+fn each_tree_method_has_its_expected_error_on_a_gpu() {
     gpu().iter().for_each(each_method_has_its_usual_error);
 }
 
@@ -137,12 +137,12 @@ fn each_idea_helps(device: &Device) {
 }
 
 #[test]
-fn each_idea_helps_on_the_cpu() {
+fn each_tree_method_improves_on_its_alternative_on_the_cpu() {
     each_idea_helps(&cpu());
 }
 
 #[test]
-fn each_idea_helps_on_a_gpu() {
+fn each_tree_method_improves_on_its_alternative_on_a_gpu() {
     gpu().iter().for_each(each_idea_helps);
 }
 
@@ -187,7 +187,7 @@ fn gpu_keys(positions: &[[f32; 4]]) -> usize {
 }
 
 #[test]
-fn the_gpus_keys_tell_bodies_apart_though_a_few_are_far_away() {
+fn gpu_sort_keys_distinguish_bodies_despite_distant_outliers() {
     let near = engine(scene("plummer", Some(5000), &[])).bodies().unwrap().positions;
     assert!(gpu_keys(&near) > 4950);
     for (step, factor) in [(100, 1e5), (1000, 1e12)] {
@@ -220,17 +220,17 @@ fn a_few_bodies_far_away_cost_little(device: &Device) {
 }
 
 #[test]
-fn a_few_bodies_far_away_cost_little_on_the_cpu() {
+fn distant_outliers_add_little_cost_on_the_cpu() {
     a_few_bodies_far_away_cost_little(&cpu());
 }
 
 #[test]
-fn a_few_bodies_far_away_cost_little_on_a_gpu() {
+fn distant_outliers_add_little_cost_on_a_gpu() {
     gpu().iter().for_each(a_few_bodies_far_away_cost_little);
 }
 
 #[test]
-fn full_lists_of_cells_lose_none() {
+fn full_cell_lists_lose_no_cells() {
     let rooms = "#define FAR_ROOM 256\n#define HANDED_ROOM 4096\n#define NEAR_ROOM 1024\n";
     let small = "#define FAR_ROOM 64\n#define HANDED_ROOM 64\n#define NEAR_ROOM 32\n";
     for opening in ["0.003", "0.00001"] {
@@ -314,12 +314,12 @@ fn bodies_may_be_anywhere(device: &Device) {
 }
 
 #[test]
-fn bodies_may_be_anywhere_on_the_cpu() {
+fn forces_are_accurate_for_any_arrangement_of_bodies_on_the_cpu() {
     bodies_may_be_anywhere(&cpu());
 }
 
 #[test]
-fn bodies_may_be_anywhere_on_a_gpu() {
+fn forces_are_accurate_for_any_arrangement_of_bodies_on_a_gpu() {
     gpu().iter().for_each(bodies_may_be_anywhere);
 }
 
@@ -345,12 +345,12 @@ fn the_potential_is_that_of_all_pairs(device: &Device) {
 }
 
 #[test]
-fn the_potential_is_that_of_all_pairs_on_the_cpu() {
+fn the_tree_potential_matches_all_pairs_on_the_cpu() {
     the_potential_is_that_of_all_pairs(&cpu());
 }
 
 #[test]
-fn the_potential_is_that_of_all_pairs_on_a_gpu() {
+fn the_tree_potential_matches_all_pairs_on_a_gpu() {
     gpu().iter().for_each(the_potential_is_that_of_all_pairs);
 }
 
@@ -374,17 +374,17 @@ fn every_run_has_the_same_bits(device: &Device) {
 }
 
 #[test]
-fn every_run_has_the_same_bits_on_the_cpu() {
+fn repeated_runs_are_bitwise_identical_on_the_cpu() {
     every_run_has_the_same_bits(&cpu());
 }
 
 #[test]
-fn every_run_has_the_same_bits_on_a_gpu() {
+fn repeated_runs_are_bitwise_identical_on_a_gpu() {
     gpu().iter().for_each(every_run_has_the_same_bits);
 }
 
 #[test]
-fn mistakes_are_found() {
+fn faults_injected_into_the_tree_kernel_are_detected() {
     let right = error(&cpu(), tree(scene("plummer", Some(4097), &[]), &[]));
     let monopole = Some(("order", 0));
     let geometric = Some(("criterion", 0));
@@ -426,7 +426,7 @@ fn mistakes_are_found() {
 }
 
 #[test]
-fn lanes_beyond_the_end_of_a_list_do_not_count() {
+fn lanes_beyond_the_end_of_a_list_do_not_contribute() {
     let right = error(&cpu(), tree(scene("plummer", Some(4097), &[]), &[]));
     let poison = "far.count = handed.count = 0;
         for (uint k = 0; k < CELL_COLUMNS * FAR_ROOM; ++k)
@@ -439,7 +439,7 @@ fn lanes_beyond_the_end_of_a_list_do_not_count() {
 }
 
 #[test]
-fn the_limit_of_bodies_counts_the_memory_of_the_tree() {
+fn the_maximum_number_of_bodies_accounts_for_tree_memory() {
     let with = |variant: Option<&str>, accuracy| {
         let variant = variant.and_then(|name| gravity().variant(name));
         let config = Config { variant, ..tree(Config::new(gravity()), &[("accuracy", accuracy)]) };
@@ -489,12 +489,12 @@ fn boxes_hold_all_bodies_and_are_disjoint(device: &Device) {
 }
 
 #[test]
-fn boxes_hold_all_bodies_and_are_disjoint_on_the_cpu() {
+fn tree_cells_contain_all_bodies_and_are_disjoint_on_the_cpu() {
     boxes_hold_all_bodies_and_are_disjoint(&cpu());
 }
 
 #[test]
-fn boxes_hold_all_bodies_and_are_disjoint_on_a_gpu() {
+fn tree_cells_contain_all_bodies_and_are_disjoint_on_a_gpu() {
     gpu().iter().for_each(boxes_hold_all_bodies_and_are_disjoint);
 }
 
@@ -516,12 +516,12 @@ fn the_grid_moves(device: &Device) {
 }
 
 #[test]
-fn the_grid_moves_on_the_cpu() {
+fn the_tree_grid_is_shifted_at_every_step_on_the_cpu() {
     the_grid_moves(&cpu());
 }
 
 #[test]
-fn the_grid_moves_on_a_gpu() {
+fn the_tree_grid_is_shifted_at_every_step_on_a_gpu() {
     gpu().iter().for_each(the_grid_moves);
 }
 
@@ -537,12 +537,12 @@ fn deep_levels_are_cut_to_what_a_picture_shows(device: &Device) {
 }
 
 #[test]
-fn deep_levels_are_cut_to_what_a_picture_shows_on_the_cpu() {
+fn cell_depth_is_limited_to_what_a_picture_can_show_on_the_cpu() {
     deep_levels_are_cut_to_what_a_picture_shows(&cpu());
 }
 
 #[test]
-fn deep_levels_are_cut_to_what_a_picture_shows_on_a_gpu() {
+fn cell_depth_is_limited_to_what_a_picture_can_show_on_a_gpu() {
     gpu().iter().for_each(deep_levels_are_cut_to_what_a_picture_shows);
 }
 
@@ -588,17 +588,17 @@ fn the_walk_of_a_body_is_that_of_the_kernel(device: &Device) {
 }
 
 #[test]
-fn the_walk_of_a_body_is_that_of_the_kernel_on_the_cpu() {
+fn the_reported_tree_walk_of_a_body_matches_the_kernel_on_the_cpu() {
     the_walk_of_a_body_is_that_of_the_kernel(&cpu());
 }
 
 #[test]
-fn the_walk_of_a_body_is_that_of_the_kernel_on_a_gpu() {
+fn the_reported_tree_walk_of_a_body_matches_the_kernel_on_a_gpu() {
     gpu().iter().for_each(the_walk_of_a_body_is_that_of_the_kernel);
 }
 
 #[test]
-fn looking_at_cells_changes_no_step() {
+fn reading_tree_cells_does_not_change_the_simulation() {
     for integrator in ["leapfrog", "euler"] {
         let set = [("integrator", integrator), ("colour", "cost")];
         let config = tree(scene("galaxy", Some(3000), &[]), &set);
@@ -618,7 +618,7 @@ fn looking_at_cells_changes_no_step() {
 }
 
 #[test]
-fn only_variants_with_cells_have_cells() {
+fn only_variants_with_a_tree_return_cells() {
     for variant in gravity().variants {
         let config = Config { variant: Some(variant), ..scene("plummer", Some(300), &[]) };
         let mut engine = Engine::new(cpu(), config).unwrap();
@@ -691,7 +691,7 @@ fn auto_takes_an_opening_that_holds_the_accuracy_in_every_scene_of_many_bodies()
 }
 
 #[test]
-fn auto_limits_the_opening_and_a_chosen_tree_does_not() {
+fn auto_limits_the_opening_but_an_explicitly_chosen_tree_does_not() {
     let with = |variant: Option<&str>, opening| {
         let config = Config {
             variant: variant.and_then(|name| gravity().variant(name)),

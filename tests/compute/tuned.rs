@@ -37,7 +37,7 @@ fn resolve(tuned: &Tuned, bodies: usize, device: &DeviceInfo, change: impl Fn(&m
 }
 
 #[test]
-fn every_guess_can_be_chosen() {
+fn every_default_knob_value_is_a_selectable_option() {
     let cpu = DeviceInfo::clone(&cpu().info);
     for device in [DeviceInfo { kind: DeviceKind::Gpu, ..cpu.clone() }, cpu] {
         for variant in MODES.iter().flat_map(|info| info.variants) {
@@ -76,7 +76,7 @@ fn auto_keeps_the_default_methods() {
 }
 
 #[test]
-fn auto_takes_what_was_found_near_that_number_of_bodies() {
+fn auto_uses_tuning_results_for_a_similar_number_of_bodies() {
     let device = cpu().info;
     let found = odd(&device);
     let tuned = with(&device, &found);
@@ -97,7 +97,7 @@ fn auto_takes_what_was_found_near_that_number_of_bodies() {
 }
 
 #[test]
-fn it_counts_for_its_device_driver_and_mode_alone() {
+fn a_tuning_result_applies_only_to_its_device_driver_and_mode() {
     let device = cpu().info;
     let tuned = with(&device, &odd(&device));
     let guess = resolve(&Tuned::default(), BODIES, &device, |_| ());
@@ -113,7 +113,7 @@ fn it_counts_for_its_device_driver_and_mode_alone() {
 }
 
 #[test]
-fn the_faster_of_two_variants_and_the_newer_of_two_answers_count() {
+fn the_fastest_variant_and_its_newest_tuning_result_are_used() {
     let device = cpu().info;
     let mut tuned = with(&device, &odd(&device));
     let tiled = Recipe::guess(gravity().variant("tiled").unwrap(), &device, BODIES).with_work_group(48);
@@ -124,7 +124,7 @@ fn the_faster_of_two_variants_and_the_newer_of_two_answers_count() {
 }
 
 #[test]
-fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
+fn saved_tuning_results_are_loaded_unless_broken_or_stale() {
     let device = cpu().info;
     let tuned = with(&device, &odd(&device));
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
 }
 
 #[test]
-fn what_was_only_looked_at_is_not_remembered() {
+fn rough_tuning_trials_are_not_remembered() {
     let device = cpu().info;
     let trial = |name: &str, pairs_per_second, is_rough| {
         let recipe = Recipe::guess(gravity().variant(name).unwrap(), &device, BODIES).with_work_group(8);
@@ -190,7 +190,7 @@ fn what_was_only_looked_at_is_not_remembered() {
 }
 
 #[test]
-fn a_search_looks_at_every_variant_and_ends_when_told() {
+fn a_tuning_search_tries_every_variant_and_stops_on_request() {
     let device = cpu();
     let mut config = scene("plummer", Some(256), &[("accuracy", "exact")]);
     let mut trials: Vec<Trial> = Vec::new();

@@ -49,7 +49,7 @@ fn a_plain_file_loads() {
 }
 
 #[test]
-fn other_tools_habits_do_no_harm() {
+fn variations_in_whitespace_line_ends_and_number_formats_are_accepted() {
     for text in [
         "x,y,z,vx,vy,vz,m\r\n1,2,3,4,5,6,7\r\n",
         "\u{feff}x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7\n",
@@ -61,7 +61,7 @@ fn other_tools_habits_do_no_harm() {
 }
 
 #[test]
-fn every_fault_is_told_with_line_and_field() {
+fn every_fault_is_reported_with_line_and_field() {
     let too_fast = format!("{HEADER}{ROW}1,2,3,4,-1.1e18,6,7\n");
     let too_long = format!("{HEADER}{ROW}{}", "1".repeat(5000));
     let padded = format!("{HEADER}{}1,2,3,4,5,6,7", " ".repeat(5000));
@@ -115,7 +115,7 @@ fn the_message_names_file_line_and_field() {
 }
 
 #[test]
-fn what_is_no_file_cannot_be_read() {
+fn missing_files_and_folders_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().join("missing.csv"), folder.path().to_owned()] {
         assert!(matches!(csv::load(&path), Err(Error::Io { doing: "read", .. })), "{path:?}");
@@ -123,7 +123,7 @@ fn what_is_no_file_cannot_be_read() {
 }
 
 #[test]
-fn a_failed_save_leaves_everything_as_it_was() {
+fn a_failed_save_changes_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let names = || fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect::<Vec<_>>();
     let taken = folder.path().join("taken");
@@ -141,7 +141,7 @@ fn a_failed_save_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn a_bare_file_name_is_in_the_working_folder() {
+fn a_bare_file_name_refers_to_the_working_folder() {
     let name = Path::new("bare-name-of-tests-csv.csv");
     let saved = save_to(name, &one_body()).and_then(|()| csv::load(name)).map(|(bodies, _)| bodies);
     fs::remove_file(name).unwrap();
@@ -175,7 +175,7 @@ fn some_bodies() -> impl Strategy<Value = Bodies> {
 
 proptest! {
     #[test]
-    fn what_is_saved_loads_to_the_same_bits(bodies in some_bodies()) {
+    fn saved_bodies_load_to_the_same_bits(bodies in some_bodies()) {
         let loaded = load(save(&bodies)).unwrap();
         let bits = |rows: &[[f32; 4]]| rows.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>();
         prop_assert_eq!(bits(&loaded.positions), bits(&bodies.positions));
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_file_loads_or_is_refused_with_its_line(
+    fn a_damaged_file_loads_or_is_refused_with_a_line_number(
         bodies in some_bodies(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         end in any::<prop::sample::Index>(),

@@ -184,7 +184,7 @@ fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
 }
 
 #[test]
-fn every_command_in_the_documents_is_understood_and_cheap_ones_run() {
+fn every_command_in_the_documents_is_valid_and_cheap_ones_run() {
     let (mut parsed, mut ran, mut wrong) = (0, BTreeSet::new(), Vec::new());
     let examples = root().join("tests/fixtures/before-17");
     for (name, text) in documents() {
@@ -234,7 +234,7 @@ fn run_on_files(folder: &Path, words: &[String]) -> Option<String> {
 }
 
 #[test]
-fn mistakes_in_commands_are_seen() {
+fn mistakes_in_documented_commands_are_detected() {
     let understood = [
         "scripts/run --mode fluid",
         "A=1 B=2 gravitile run --steps 5",
@@ -304,7 +304,7 @@ fn broken(name: &str, text: &str, link: &str) -> Option<String> {
 }
 
 #[test]
-fn every_link_and_picture_leads_somewhere() {
+fn every_link_and_picture_in_the_documents_exists() {
     let mut wrong = Vec::new();
     let mut all = BTreeSet::new();
     for (name, text) in documents() {
@@ -352,7 +352,7 @@ fn every_path_in_the_documents_exists() {
 
 /// Every scene, variant, compile-time parameter, parameter, appearance setting and option appears in the documents.
 #[test]
-fn nothing_that_can_be_chosen_is_left_out() {
+fn the_documents_mention_every_scene_variant_and_option() {
     let text: String = documents().into_iter().map(|(_, text)| text).collect();
     let mut missing = BTreeSet::new();
     let mut seek = |name: &str| {
@@ -417,7 +417,7 @@ fn sources(place: &Path) -> Vec<String> {
 }
 
 #[test]
-fn code_in_the_documents_stands_in_the_source() {
+fn code_in_the_documents_matches_the_source() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for (name, text) in documents() {
         for (place, parts) in excerpts(&text) {
@@ -440,7 +440,7 @@ fn code_in_the_documents_stands_in_the_source() {
 
 /// Every label of the window that the documents quote, such as *Free run*, exists in the program.
 #[test]
-fn labels_in_the_documents_are_those_of_the_window() {
+fn labels_in_the_documents_exist_in_the_window() {
     let mut places = vec![root().join("assets/scenes")];
     for room in ["ui", "ui/lens", "ui/lesson", "modes", "base/look", "engine"] {
         places.push(root().join("src").join(room));

@@ -55,7 +55,7 @@ fn save(path: &Path) -> Command {
 }
 
 #[test]
-fn what_runs_is_saved_and_resumed_while_it_runs() {
+fn a_running_simulation_can_be_saved_and_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gravitile");
     let mut session = session(small());
@@ -76,7 +76,7 @@ fn what_runs_is_saved_and_resumed_while_it_runs() {
 }
 
 #[test]
-fn that_it_is_saved_wakes_the_window() {
+fn a_finished_save_wakes_the_window() {
     let folder = tempfile::tempdir().unwrap();
     let (bell, rung) = crossbeam_channel::unbounded();
     let engine = || Engine::new(cpu(), Config { running: false, ..small() });
@@ -98,7 +98,7 @@ fn that_it_is_saved_wakes_the_window() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
+fn read_and_write_errors_are_reported_and_the_run_continues() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(small());
     until_step(&mut session, 1);
@@ -115,7 +115,7 @@ fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
 }
 
 #[test]
-fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
+fn the_end_of_a_session_is_autosaved_and_the_previous_autosave_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     // The autosave creates its folder if it does not exist.
     let path = folder.path().join("state").join("autosave.gravitile");
@@ -155,7 +155,7 @@ fn hold(gate: &Gate, session: &mut Watched, calls: u32) {
 }
 
 #[test]
-fn what_is_saved_is_what_there_was_before_the_restart() {
+fn a_save_requested_before_a_restart_saves_the_old_state() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gravitile");
     let (gate, mut session) = held();
@@ -194,7 +194,7 @@ fn now(session: &mut Watched) -> Run {
 }
 
 #[test]
-fn a_config_comes_before_what_was_asked_for_after_it() {
+fn a_configuration_is_applied_before_later_requests() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.gravitile");
     let other = Config { seed: 7, ..scene("cube", Some(50), &[]) };
@@ -227,7 +227,7 @@ fn a_config_comes_before_what_was_asked_for_after_it() {
 }
 
 #[test]
-fn what_is_saved_at_the_last_moment_is_saved() {
+fn a_save_requested_just_before_quitting_is_completed() {
     let folder = tempfile::tempdir().unwrap();
     // In the first case, the burst of steps ends soon; in the second case, it never ends.
     for (nth, calls) in [100, FOR_EVER].into_iter().enumerate() {
@@ -256,7 +256,7 @@ fn what_is_saved_at_the_last_moment_is_saved() {
 }
 
 #[test]
-fn what_was_kept_is_not_replaced_by_what_there_was_before_it() {
+fn an_autosave_is_not_replaced_by_an_older_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.gravitile");
     let (gate, mut session) = held();
@@ -288,7 +288,7 @@ fn the_last_checkpoint_is_saved_at_the_end_if_the_autosave_failed() {
 }
 
 #[test]
-fn what_is_resumed_is_told_with_the_modes_that_were_left() {
+fn resuming_reports_the_suspended_modes() {
     let mut engine = Engine::new(cpu(), small()).unwrap();
     engine.run(3, |_| ()).unwrap();
     let asteroids = Config { bodies: Some(50), ..Config::new(&gravitile::modes::asteroids::INFO) };
@@ -304,7 +304,7 @@ fn what_is_resumed_is_told_with_the_modes_that_were_left() {
 /// A paused simulation that is resumed has its own colours, although the colours of the previous picture had another
 /// meaning.
 #[test]
-fn what_is_resumed_has_the_colours_that_it_was_left_with() {
+fn a_resumed_simulation_keeps_its_colours() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gravitile");
     let left = |colour| Config { running: false, ..scene("plummer", Some(100), &[("colour", colour)]) };
@@ -328,7 +328,7 @@ fn what_is_resumed_has_the_colours_that_it_was_left_with() {
 }
 
 #[test]
-fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
+fn a_blown_up_flow_is_saved_and_reported_when_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gravitile");
     let info = &gravitile::modes::fluid::INFO;
@@ -372,7 +372,7 @@ fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
 /// Stopping a seek backwards within a burst, or a failed attempt to open a file, does not change the direction of that
 /// burst.
 #[test]
-fn a_burst_goes_the_way_that_it_went_to_its_end() {
+fn a_burst_keeps_its_direction_until_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let torn = folder.path().join("torn.gravitile");
     std::fs::write(&torn, "torn").unwrap();
@@ -397,7 +397,7 @@ fn a_burst_goes_the_way_that_it_went_to_its_end() {
 }
 
 #[test]
-fn what_is_kept_each_minute_waits_for_a_study() {
+fn the_regular_autosave_waits_for_a_running_study() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.gravitile");
     let config = Config { running: false, variant: Some(&NAIVE), ..small() };
@@ -427,7 +427,7 @@ fn what_is_kept_each_minute_waits_for_a_study() {
 }
 
 #[test]
-fn nothing_is_kept_unless_it_was_asked_for() {
+fn nothing_is_autosaved_without_an_autosave_file() {
     let mut session = session(small());
     until_step(&mut session, 1);
     session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));

@@ -129,7 +129,7 @@ fn old_snapshots_and_pictures_continue_as_the_old_program_did() {
 
 /// Every list of numbers that a snapshot may contain is in one of the old files, so that no list is untested.
 #[test]
-fn the_old_files_hold_every_carried_list() {
+fn the_old_files_contain_every_list_that_a_snapshot_can_store() {
     for info in modes::MODES {
         // The program of commit 57f4b0d read the list `halves` but no longer wrote it; a test in `snapshots.rs` opens a
         // file with it. The list of the variant `tree` is newer than that commit.
@@ -294,7 +294,7 @@ fn assert_numbers(old: &str, new: &Path) {
 }
 
 #[test]
-fn old_options_and_names_are_still_taken() {
+fn old_options_and_names_are_still_accepted() {
     let root = Cli::command();
     for line in old_text("options.txt").lines() {
         let (command, option) = line.split_once(" --").unwrap();

@@ -149,7 +149,7 @@ mod connected {
     /// In each step, a rank sends about 1.5 MB for its half of the bodies, which is more than one message between ranks
     /// can hold.
     #[test]
-    fn bodies_that_need_several_messages_arrive_whole() {
+    fn bodies_sent_in_several_mpi_messages_arrive_complete() {
         let info = gravitile::modes::find("gravity").unwrap();
         same(info, info.variant("tree").unwrap(), 250_000, "", &[2]);
     }
@@ -176,7 +176,7 @@ mod connected {
 
     #[test]
     #[ignore = "long: scripts/test --all runs it"]
-    fn a_snapshot_goes_on_with_another_number_of_ranks() {
+    fn a_snapshot_continues_with_another_number_of_ranks() {
         let folder = folder();
         for what in [
             "--bodies 1001 --variant private",
@@ -198,7 +198,7 @@ mod connected {
 
     #[test]
     #[ignore = "long: scripts/test --all runs it"]
-    fn a_picture_of_three_ranks_is_that_of_one() {
+    fn a_picture_rendered_on_three_ranks_equals_one_of_a_single_rank() {
         let folder = folder();
         let pictures = [1, 3].map(|ranks| {
             let args = format!(

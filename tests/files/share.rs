@@ -29,7 +29,7 @@ fn bits(state: &State) -> Vec<u32> {
 }
 
 #[test]
-fn a_picture_goes_on_where_it_was_taken_in_every_mode_and_still_is_one() {
+fn a_picture_with_an_embedded_snapshot_resumes_exactly_in_every_mode() {
     for info in MODES {
         let mut config = gravitile::engine::config::Config::new(info);
         config.bodies = Some(700);
@@ -55,7 +55,7 @@ fn a_picture_goes_on_where_it_was_taken_in_every_mode_and_still_is_one() {
 }
 
 #[test]
-fn folders_are_left_out_and_what_is_too_much_is_told() {
+fn embedded_snapshots_omit_folder_names_and_report_size_limits() {
     let mut config = crate::support::scene("plummer", Some(300), &[]);
     let plain = film::png(&picture(9)).unwrap();
     let bodies = engine(config.clone()).bodies().unwrap();
@@ -84,7 +84,7 @@ fn folders_are_left_out_and_what_is_too_much_is_told() {
 }
 
 #[test]
-fn other_pictures_are_told_from_those_that_carry_something() {
+fn pictures_without_an_embedded_scene_are_recognised() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("holiday.PNG");
     fs::write(&path, film::png(&picture(1)).unwrap()).unwrap();
@@ -110,7 +110,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_gif_has_every_picture_for_as_long_as_it_should_and_nothing_is_left_of_one_that_is_cancelled() {
+fn a_gif_has_correct_frames_and_timing_and_a_cancelled_one_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("film.gif");
     fs::write(&path, "what was there").unwrap();
@@ -138,7 +138,7 @@ fn a_gif_has_every_picture_for_as_long_as_it_should_and_nothing_is_left_of_one_t
 }
 
 #[test]
-fn frames_are_numbered_as_they_are_asked_to_be() {
+fn frame_files_are_numbered_by_the_requested_pattern() {
     let folder = tempfile::tempdir().unwrap();
     for (name, expected) in [
         ("a-%04d.png", "a-0001.png"),
@@ -181,7 +181,7 @@ fn frames_are_numbered_as_they_are_asked_to_be() {
 /// A file that is being written has no name, so nothing is left behind if the program is killed.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_is_being_written_is_listed_nowhere() {
+fn an_unfinished_file_does_not_appear_in_its_folder() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let all =
@@ -210,7 +210,7 @@ fn a_file_that_is_being_written_is_listed_nowhere() {
 }
 
 #[test]
-fn no_two_files_are_given_one_name_before_the_first_is_whole() {
+fn concurrent_unfinished_files_get_different_names() {
     let folder = tempfile::tempdir().unwrap();
     let names = Names::default();
     let stem = folder.path().join("name").display().to_string();
@@ -233,7 +233,7 @@ fn no_two_files_are_given_one_name_before_the_first_is_whole() {
 }
 
 #[test]
-fn what_is_no_film_or_cannot_be_written_is_told_before_it_begins() {
+fn invalid_film_requests_are_refused_before_recording() {
     let folder = tempfile::tempdir().unwrap();
     for (name, rate, told) in [
         ("film.avi", 30, ".webm"),

@@ -87,13 +87,13 @@ fn resumed(snapshot: &Snapshot) -> Engine {
 }
 
 #[test]
-fn every_variant_goes_on_as_if_it_had_never_stopped() {
+fn every_variant_resumes_exactly_as_if_never_stopped() {
     goes_on(false);
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn every_variant_goes_on_with_all_options_as_if_it_had_never_stopped() {
+fn every_variant_resumes_exactly_with_all_options() {
     goes_on(true);
 }
 
@@ -138,7 +138,7 @@ fn goes_on(all: bool) {
 }
 
 #[test]
-fn the_other_modes_go_on_where_they_were_left_too() {
+fn suspended_modes_resume_exactly_from_a_snapshot() {
     let modes = || MODES.iter().map(|info| config(info, &info.variants[0], &[]));
     let configs: Vec<Config> = modes().collect();
     let mut steady = engine(configs[0].clone());
@@ -222,7 +222,7 @@ fn a_scene_with_more_names_than_bodies_is_saved_and_opened() {
 /// If a mode is left and selected again with other parameters, it does not use stored values that depend on the old
 /// parameters.
 #[test]
-fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
+fn a_mode_reentered_with_new_parameters_ignores_outdated_stored_values() {
     let [gravity, other] = [0, 1].map(|at| config(MODES[at], &MODES[at].variants[0], &[]));
     let mut changed = gravity.clone();
     params::set(changed.mode.as_mut(), "g", "5").unwrap();
@@ -241,7 +241,7 @@ fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
 /// A snapshot that is resumed on the same device keeps its kernel, even if `auto` now knows a faster one. On another
 /// device, `auto` chooses again.
 #[test]
-fn on_the_same_device_the_same_kernel_goes_on() {
+fn a_snapshot_resumed_on_the_same_device_keeps_its_kernel() {
     let mut steady = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
     steady.run(2, |_| ()).unwrap();
     let mut snapshot = steady.snapshot().unwrap();
@@ -264,7 +264,7 @@ fn on_the_same_device_the_same_kernel_goes_on() {
 
 /// On another device, values that the kernel stored in the snapshot are ignored and computed again.
 #[test]
-fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
+fn on_another_device_values_stored_by_the_old_kernel_are_ignored() {
     let mut there = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
     there.run(3, |_| ()).unwrap();
     let mut snapshot = there.snapshot().unwrap();
@@ -299,7 +299,7 @@ fn reread(snapshot: &Snapshot) -> Result<Snapshot, String> {
 /// A snapshot with a number that no simulation can produce is refused, so that the number does not spread to all
 /// bodies.
 #[test]
-fn numbers_that_no_step_leaves_behind_are_refused() {
+fn numbers_that_no_simulation_can_produce_are_refused() {
     type Change = fn(&mut Snapshot);
     fn bodies(snapshot: &mut Snapshot) -> &mut Bodies {
         snapshot.runs[0].state.bodies_mut().unwrap()
@@ -360,7 +360,7 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
 /// A close encounter changes a velocity by half an acceleration, so accelerations of up to twice the usual limit are
 /// valid.
 #[test]
-fn an_acceleration_that_half_a_step_allows_is_read() {
+fn accelerations_up_to_twice_the_usual_limit_are_accepted() {
     let mut snapshot = of(0, None);
     let run = &mut snapshot.runs[0];
     let most = f64::from(FINITE_LIMIT) / run.config.mode.time_step();
@@ -374,7 +374,7 @@ fn an_acceleration_that_half_a_step_allows_is_read() {
 /// Older versions saved blown-up flows with a non-finite energy baseline. The baseline is ignored; the rest of the file
 /// is used.
 #[test]
-fn a_baseline_that_is_not_finite_is_dropped() {
+fn a_nonfinite_energy_baseline_is_dropped() {
     for baseline in [f64::INFINITY, f64::NAN] {
         let mut snapshot = of(0, None);
         snapshot.runs[0].baseline = Some(baseline);
@@ -383,7 +383,7 @@ fn a_baseline_that_is_not_finite_is_dropped() {
 }
 
 #[test]
-fn a_flow_that_blew_up_has_no_baseline() {
+fn a_blown_up_flow_is_saved_without_an_energy_baseline() {
     let mut engine = engine(Config { bodies: Some(64), ..Config::new(MODES[2]) });
     let mut snapshot = engine.snapshot().unwrap();
     // The density overflows, and the fluid is at rest.
@@ -410,9 +410,9 @@ fn a_large_flow_at_rest_is_saved_and_read_again() {
 }
 
 /// Bodies that belong to a scene are checked like the bodies of a state. A quarantined body does not make a file
-/// invalid; see [`every_variant_goes_on_as_if_it_had_never_stopped`], which also tests each list that a mode stores.
+/// invalid; see [`every_variant_resumes_exactly_as_if_never_stopped`], which also tests each list that a mode stores.
 #[test]
-fn bodies_of_a_scene_are_checked_too() {
+fn bodies_stored_in_a_scene_are_validated() {
     let mut bodies = engine(Config { bodies: Some(8), ..Config::new(MODES[0]) }).bodies().unwrap();
     bodies.velocities[5] = [f32::NAN; 4];
     let with = |bodies: &Bodies| {
@@ -428,7 +428,7 @@ fn bodies_of_a_scene_are_checked_too() {
 /// Kernels stay within the grid even if a tracer is outside of it. Without this check, they crashed or read foreign
 /// memory.
 #[test]
-fn tracers_beside_the_grid_read_nothing_beside_it() {
+fn tracers_outside_the_grid_cause_no_out_of_bounds_access() {
     for variant in MODES[2].variants {
         let whole = of(2, Some(variant.name));
         for place in [[1e6; 2], [5000.0; 2], [1e38, -1e38], [f32::NAN; 2], [0.5, f32::INFINITY], [-1e9, 3.0]]
@@ -451,7 +451,7 @@ fn tracers_beside_the_grid_read_nothing_beside_it() {
 /// Opens files of an older version, which stored whole populations: a driven box of 16 × 16 cells after 60 steps. After
 /// 40 more steps, the mean speed must be `then`, the value that the older version computed.
 #[test]
-fn flows_of_whole_populations_are_opened() {
+fn older_flows_with_whole_populations_are_opened() {
     let files: [(&[u8], f64, f64); 2] = [
         (include_bytes!("../fixtures/flow-of-populations.gravitile"), 1.1656566e-03, 1e-4),
         (include_bytes!("../fixtures/flow-of-populations-half.gravitile"), 1.1656224e-03, 1e-2),
@@ -483,7 +483,7 @@ fn flows_of_whole_populations_are_opened() {
 
 /// Opens a file of a version without the parameters `compensated` and `yoshida`: five bodies after seven steps.
 #[test]
-fn a_file_without_newer_parameters_opens_and_goes_on() {
+fn a_file_without_newer_parameters_opens_and_continues() {
     let bytes = include_bytes!("../golden/gravity-without-compensation.gravitile");
     let snapshot = Snapshot::from_bytes(bytes).unwrap();
     let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
@@ -500,7 +500,7 @@ fn a_file_without_newer_parameters_opens_and_goes_on() {
 
 /// Opens a file of a version before the contact law `match`, which has no parameter for the law.
 #[test]
-fn a_snapshot_from_before_the_contact_law_goes_on() {
+fn a_snapshot_from_before_the_contact_law_continues() {
     let bytes = include_bytes!("../golden/asteroids-one-pass.snapshot");
     let snapshot = Snapshot::from_bytes(bytes).unwrap();
     let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();

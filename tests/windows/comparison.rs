@@ -31,7 +31,7 @@ fn told(report: &Report) -> Vec<&str> {
 }
 
 #[test]
-fn two_of_a_kind_stay_equal_and_one_with_another_variant_is_kept() {
+fn equal_simulations_stay_identical_and_a_changed_one_can_be_kept() {
     let display = Display::open();
     let viewer = display.view(SMALL);
     viewer.runs();
@@ -87,7 +87,7 @@ fn two_of_a_kind_stay_equal_and_one_with_another_variant_is_kept() {
 }
 
 #[test]
-fn the_end_goes_back_to_the_original_and_another_scene_begins_in_both() {
+fn ending_a_comparison_restores_the_original_and_scenes_apply_to_both() {
     let display = Display::open();
     let viewer = display.view(SMALL);
     compare(&viewer);

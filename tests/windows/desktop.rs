@@ -135,7 +135,7 @@ fn events(report: &Report, begin: &str) -> usize {
 }
 
 #[test]
-fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
+fn a_file_dropped_on_the_window_is_opened() -> Outcome<()> {
     let display = Display::open();
     let at = |name: &str| display.folder().join(name);
     let scene = include_str!("../../assets/scenes/figure-eight.toml").replace("dt = 0.01", "dt = 0.004");
@@ -208,7 +208,7 @@ fn camera(viewer: &Viewer, path: &Path) -> Camera {
 }
 
 #[test]
-fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
+fn losing_the_keyboard_focus_ends_a_drag() -> Outcome<()> {
     let display = Display::open();
     let saved = display.folder().join("plummer.gravitile");
     let viewer = display.view("--scene plummer --bodies 300 --clean --paused");
@@ -241,13 +241,13 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
 }
 
 #[test]
-fn a_wayland_display_that_is_not_there_does_not_hide_the_one_of_x11() {
+fn a_missing_wayland_display_falls_back_to_x11() {
     let report = Display::open().set("WAYLAND_DISPLAY", "nonsense").run("--bodies 300 --frames 5 --clean");
     assert_eq!(report.frames, 5);
 }
 
 #[test]
-fn an_edge_that_is_dragged_does_not_turn_the_view() {
+fn dragging_the_edge_of_the_panel_does_not_rotate_the_view() {
     let display = Display::open();
     let saved = display.folder().join("plummer.gravitile");
     let viewer = display.view("--scene plummer --bodies 300 --clean --paused --look stars=0 bloom=off");
@@ -271,14 +271,14 @@ fn an_edge_that_is_dragged_does_not_turn_the_view() {
 
 /// The window also opens on a display whose GLX is too old, because EGL then draws in software.
 #[test]
-fn egl_serves_where_glx_does_not() {
+fn egl_is_used_where_glx_is_not_available() {
     let report = Display::open().set("LIBGL_ALWAYS_INDIRECT", "1").run("--bodies 300 --frames 5 --clean");
     assert_eq!(report.frames, 5);
     assert_eq!(Display::without_glx().run("--bodies 300 --frames 5 --clean").frames, 5);
 }
 
 #[test]
-fn without_opengl_it_says_what_to_do() {
+fn missing_opengl_is_reported_with_advice() {
     let says = |display: &Display, reason: &str| {
         let message = display.fail("--bodies 64 --frames 2 --clean");
         assert_eq!(message.lines().count(), 1, "{message}");

@@ -84,7 +84,7 @@ fn in_one_frame(viewer: &crate::support::window::Viewer, script: &str) {
 }
 
 #[test]
-fn keys_of_a_slow_frame_count_in_their_order() {
+fn keys_pressed_during_a_slow_frame_are_handled_in_order() {
     let display = Display::open();
     let viewer = display.view(&format!("{SMALL} --clean"));
     // The letter T switches the rotation on. The text field of the palette does not receive it, and Enter then chooses

@@ -3,7 +3,7 @@
 use crate::support::window::{Display, PICTURE, spot, until};
 
 #[test]
-fn a_body_is_taken_deleted_and_brought_back_and_another_launched() {
+fn bodies_can_be_selected_deleted_restored_and_launched() {
     let display = Display::open();
     let viewer = display.view("--scene plummer --bodies 512 --paused --size 1200x760");
     let still = viewer.still(PICTURE);
@@ -34,7 +34,7 @@ fn a_body_is_taken_deleted_and_brought_back_and_another_launched() {
 }
 
 #[test]
-fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
+fn attraction_reversed_time_and_seeking_work_in_the_window() {
     let display = Display::open();
     let controls = display.run("--bodies 512 --scene plummer --frames 20 --size 1200x760");
     let viewer = display.view("--scene plummer --bodies 512 --size 1200x760");
@@ -57,7 +57,7 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
 }
 
 #[test]
-fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
+fn new_bodies_run_forwards_and_other_settings_keep_the_time_direction() {
     let viewer = Display::open();
     let viewer = viewer.view("--scene plummer --bodies 512 --size 1200x760");
     // Sets a value with the keyboard only: finds the setting in the command palette, and types `keys` into its field.
@@ -81,7 +81,7 @@ fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
 }
 
 #[test]
-fn what_is_undone_leaves_no_trails() {
+fn undone_edits_leave_no_trails() {
     let display = Display::open();
     let look = "--set colour=mass --look trails=24 auto_exposure=off bloom=off";
     let viewer =
@@ -100,7 +100,7 @@ fn what_is_undone_leaves_no_trails() {
 }
 
 #[test]
-fn what_is_clicked_among_the_tools_is_not_meant_for_the_picture() {
+fn clicks_on_the_tools_do_not_reach_the_picture() {
     let display = Display::open();
     let start = "--scene plummer --bodies 512 --paused --clean --size 1200x760";
     let viewer = display.view(start);
@@ -121,7 +121,7 @@ fn what_is_clicked_among_the_tools_is_not_meant_for_the_picture() {
 }
 
 #[test]
-fn a_second_button_does_not_hold_on_and_what_is_begun_can_be_given_up() {
+fn a_second_mouse_button_does_not_prolong_drags_and_escape_cancels_drags() {
     let display = Display::open();
     let viewer = display.view("--scene plummer --bodies 512 --paused --clean --size 1200x760");
     viewer.key("l");

@@ -8,7 +8,7 @@ use gravitile::base::state::State;
 use gravitile::engine::snapshot::Snapshot;
 
 #[test]
-fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
+fn a_closed_window_is_continued_and_saved_files_are_reopened() {
     let display = Display::open();
     let state = display.folder().join("gravitile");
     // Quits the first run, with the panel hidden and the scene of Saturn's rings from the gallery.
@@ -69,7 +69,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
 }
 
 #[test]
-fn what_is_changed_while_time_stands_still_is_kept_too() {
+fn changes_while_paused_are_autosaved() {
     let display = Display::open();
     let kept = display.folder().join("gravitile").join("autosave.gravitile");
     let viewer = display.view("--scene plummer --bodies 300 --paused --autosave 1");
@@ -87,7 +87,7 @@ fn what_is_changed_while_time_stands_still_is_kept_too() {
 
 /// A simulation is autosaved as soon as the window shows it, even if the next regular autosave is an hour away.
 #[test]
-fn what_runs_is_kept_as_soon_as_it_is_shown() {
+fn a_simulation_is_autosaved_as_soon_as_shown() {
     let display = Display::open();
     let kept = display.folder().join("gravitile").join("autosave.gravitile");
     let viewer = display.view("--mode fluid --scene channel --bodies 3000 --autosave 3600");
@@ -97,7 +97,7 @@ fn what_runs_is_kept_as_soon_as_it_is_shown() {
 }
 
 #[test]
-fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
+fn the_last_autosave_can_be_continued_after_the_program_is_killed() {
     let display = Display::open();
     let kept = display.folder().join("gravitile").join("autosave.gravitile");
     let viewer = display.view("--scene plummer --bodies 300 --autosave 1");
@@ -135,7 +135,7 @@ fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
 }
 
 #[test]
-fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
+fn scenes_are_saved_and_opened_and_an_invalid_one_changes_nothing() {
     let display = Display::open();
     let viewer = display.view("--scene plummer --bodies 300 --seed 4 --clean --paused");
     viewer.dialog("ctrl+shift+s", "Return");
@@ -158,7 +158,7 @@ fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
 }
 
 #[test]
-fn with_frames_or_clean_nothing_is_read_or_kept() {
+fn with_frames_or_clean_no_state_is_read_or_saved() {
     let display = Display::open();
     let state = display.folder().join("gravitile");
     fs::create_dir(&state).unwrap();
@@ -177,7 +177,7 @@ fn with_frames_or_clean_nothing_is_read_or_kept() {
 /// In a read-only home folder, the window says that it cannot save. Settings of a newer version of the program are
 /// neither used nor replaced.
 #[test]
-fn a_read_only_home_and_settings_of_a_newer_version_are_told() {
+fn a_read_only_home_and_settings_of_a_newer_version_are_reported() {
     let display = Display::open().set("XDG_STATE_HOME", "/proc/nowhere");
     let report = display.view("--bodies 300").quit();
     assert!(report.controls.contains_key("close"), "the message is shown");
@@ -195,7 +195,7 @@ fn a_read_only_home_and_settings_of_a_newer_version_are_told() {
 }
 
 #[test]
-fn a_snapshot_is_looked_at_from_where_it_was_left() {
+fn a_resumed_snapshot_is_shown_with_its_stored_camera() {
     let display = Display::open();
     let viewer = display.view("--scene plummer --bodies 300 --clean --paused --size 1200x760");
     viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
@@ -209,7 +209,7 @@ fn a_snapshot_is_looked_at_from_where_it_was_left() {
 }
 
 #[test]
-fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
+fn look_options_of_the_command_line_are_not_saved_as_settings() {
     let display = Display::open();
     let settings = display.folder().join("gravitile").join("settings.toml");
     fs::create_dir(display.folder().join("gravitile")).unwrap();
@@ -228,7 +228,7 @@ fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
 /// A scene sets appearance and camera. The user's own settings override the scene's, are saved, and apply to the next
 /// scene.
 #[test]
-fn a_scene_brings_its_look_and_the_user_wins() {
+fn user_settings_override_the_look_and_camera_of_a_scene() {
     let display = Display::open();
     let settings = display.folder().join("gravitile").join("settings.toml");
     fs::create_dir(display.folder().join("gravitile")).unwrap();
@@ -278,7 +278,7 @@ fn choose(viewer: &Viewer, words: &str) {
 
 /// Recent files are stored for the next start. A file that no longer exists is reported and removed from the list.
 #[test]
-fn recent_files_are_kept_and_one_that_is_gone_leaves_the_list() {
+fn recent_files_are_stored_and_missing_ones_are_removed() {
     let display = Display::open();
     let settings = display.folder().join("gravitile").join("settings.toml");
     let saved = display.folder().join("plummer.toml");
@@ -337,7 +337,7 @@ fn settings_are_copied_pasted_undone_and_redone() {
 
 /// Choosing a scene restarts it, even if it is already running, or is the scene with which its mode was left.
 #[test]
-fn a_chosen_scene_begins() {
+fn choosing_a_scene_restarts_the_simulation() {
     let display = Display::open();
     let viewer = display.view("--scene plummer --bodies 300 --clean");
     viewer.runs();

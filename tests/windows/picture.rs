@@ -66,7 +66,7 @@ fn total(picture: &RgbImage) -> i64 {
 }
 
 #[test]
-fn bloom_shines_over_the_surroundings_of_what_is_bright() {
+fn bloom_brightens_the_surroundings_of_bright_bodies() {
     for (shape, place) in [(Shape::Glow, [0.0; 3]), (Shape::Spheres { planet: 0.0 }, [0.0; 3])] {
         let points = Points { shape, values: vec![1.0].into(), ..bodies(&[(place, 0.2)]) };
         let [off, weak, strong] = [("off", "0"), ("on", "0.3"), ("on", "0.9")].map(|(bloom, share)| {
@@ -102,13 +102,13 @@ fn a_body_without_a_known_value_is_grey_and_faint() {
 }
 
 #[test]
-fn automatic_bloom_is_on_unless_the_view_spares_it() {
+fn automatic_bloom_is_on_unless_the_view_omits_it() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     view.upload(&bodies(&[([0.0; 3], 0.2)]), [0.0, 1.0]).unwrap();
-    let mut draw = |bloom: &str, is_sparing: bool| {
+    let mut draw = |bloom: &str, omits: bool| {
         view.set_look(&look(&[("bloom", bloom), ("exposure", "1")])).unwrap();
-        view.spare(is_sparing);
+        view.omit_auto_bloom(omits);
         offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
     };
     let (on, off) = (draw("on", false), draw("off", false));
@@ -141,7 +141,7 @@ fn trails_show_where_bodies_were_and_fade() {
 }
 
 #[test]
-fn another_time_has_colours_of_its_own_at_once() {
+fn a_jump_in_time_resets_the_colour_range_immediately() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     view.set_look(&Look::plain()).unwrap();
@@ -149,7 +149,7 @@ fn another_time_has_colours_of_its_own_at_once() {
     let mut after = |ranges: &[f32], forgets: bool| {
         ranges.iter().for_each(|most| view.upload(points, [0.0, *most]).unwrap());
         if forgets {
-            view.forget();
+            view.reset_history();
         }
         view.upload(points, [0.0, 1.0]).unwrap();
         offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
@@ -160,14 +160,14 @@ fn another_time_has_colours_of_its_own_at_once() {
 }
 
 #[test]
-fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
+fn trails_are_cleared_with_their_scene_and_do_not_cross_the_picture() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     view.set_look(&look(&[("trails", "20")])).unwrap();
     let mut after = |frames: &[Points], forgets: bool| {
         frames.iter().for_each(|points| view.upload(points, [0.0, 1.0]).unwrap());
         if forgets {
-            view.forget();
+            view.reset_history();
             view.upload(frames.last().unwrap(), [0.0, 1.0]).unwrap();
         }
         offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
@@ -187,7 +187,7 @@ fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
 }
 
 #[test]
-fn too_many_bodies_for_trails_are_known_before_the_next_picture() {
+fn too_many_bodies_for_trails_are_reported_before_the_next_picture() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     let many = bodies(&vec![([0.0; 3], 1e-6); (1 << 19) + 1]);
@@ -202,7 +202,7 @@ fn too_many_bodies_for_trails_are_known_before_the_next_picture() {
 }
 
 #[test]
-fn each_stop_brightens_and_an_eye_gets_used_to_the_light() {
+fn exposure_brightens_the_picture_and_automatic_exposure_adapts() {
     let points = bodies(&[([0.0; 3], 0.1)]);
     let beside =
         |exposure| light(&draw(&points, &front(), &[("exposure", exposure)]), &front(), [0.0; 3], [7, 0]);
@@ -223,7 +223,7 @@ fn each_stop_brightens_and_an_eye_gets_used_to_the_light() {
 }
 
 #[test]
-fn stars_stand_still_while_the_camera_moves_and_turn_with_it() {
+fn stars_ignore_camera_translation_and_follow_camera_rotation() {
     let stars = |camera: &Camera| draw(&Points::default(), camera, &[("stars", "1")]);
     let here = stars(&front());
     let lit = here.pixels().filter(|pixel| pixel.0.into_iter().max() > Some(90)).count();
@@ -258,7 +258,7 @@ fn the_milky_way_is_a_band_across_the_sky() {
 }
 
 #[test]
-fn a_trail_is_a_curve_through_few_positions() {
+fn a_trail_is_a_smooth_curve_through_few_positions() {
     // A body on a circle around the origin, which moves by an eighth of a turn from one picture to the next.
     let at = |turns: f32| {
         let angle = std::f32::consts::TAU * turns;
@@ -297,7 +297,7 @@ fn the_light_theme_has_a_light_picture() {
 /// Draws more bodies than the limit for sprites, once all as sprites and once with an image of their light, and
 /// compares the pictures.
 #[test]
-fn an_image_of_the_light_looks_like_the_sprites() {
+fn a_light_image_looks_like_the_sprites() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let count = if view::is_software(offscreen.context()) { 20_000 } else { 1 << 19 };
     let mut engine = support::engine(scene("plummer", Some(count), &[]));
@@ -331,7 +331,7 @@ fn an_image_of_the_light_looks_like_the_sprites() {
 }
 
 #[test]
-fn few_or_near_bodies_have_no_image_of_their_light() {
+fn few_or_near_bodies_are_drawn_without_a_light_image() {
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     let many = bodies(&vec![([0.0; 3], 1e-6); (1 << 18) + 1]);
@@ -349,7 +349,7 @@ fn few_or_near_bodies_have_no_image_of_their_light() {
 }
 
 #[test]
-fn farther_is_dimmer_by_the_depth_cue() {
+fn the_depth_cue_dims_distant_bodies() {
     for shape in [Shape::Glow, Shape::Spheres { planet: 0.0 }] {
         let (near, far) = ([-0.6, 0.0, 0.0], [1.2, 4.0, 0.0]);
         let points = Points { shape, ..bodies(&[(near, 0.2), (far, 0.2)]) };
@@ -439,7 +439,7 @@ fn a_picture_of_a_tree_shows_its_cells() {
 }
 
 #[test]
-fn every_palette_colours_low_and_high() {
+fn every_palette_colours_low_and_high_values() {
     for (palette, opt) in Palette::OPTIONS {
         for value in [0.0, 0.3, 0.5, 1.0] {
             let points = Points { values: vec![value].into(), ..bodies(&[([0.0; 3], 0.1)]) };
@@ -457,7 +457,7 @@ fn every_palette_colours_low_and_high() {
 }
 
 #[test]
-fn points_have_the_size_that_is_asked_for() {
+fn points_have_the_requested_size() {
     let points = bodies(&[([0.0; 3], 0.1)]);
     let size = |factor| {
         let picture = draw(&points, &front(), &[("point_size", factor)]);
@@ -473,7 +473,7 @@ fn width(picture: &RgbImage, x: std::ops::Range<u32>) -> usize {
 }
 
 #[test]
-fn the_heavier_and_the_nearer_are_larger() {
+fn heavier_and_nearer_bodies_are_drawn_larger() {
     let [left, right] = [0..SIZE.0 / 2, SIZE.0 / 2..SIZE.0];
     // The heavier body has the typical mass.
     let masses = draw(&bodies(&[([-0.6, 0.0, 0.0], 1.0), ([0.6, 0.0, 0.0], 0.1)]), &front(), &[]);
@@ -486,7 +486,7 @@ fn the_heavier_and_the_nearer_are_larger() {
 }
 
 #[test]
-fn what_is_no_number_is_out_of_the_picture_or_of_the_lowest_colour() {
+fn nonfinite_positions_are_not_drawn_and_nan_values_get_the_lowest_colour() {
     let nan = f32::NAN;
     let three = |third: [f32; 3]| bodies(&[([-0.5, 0.0, 0.0], 0.1), ([0.5, 0.0, 0.3], 0.1), (third, 0.1)]);
     let away = draw(&three([0.0, 0.0, 900.0]), &front(), &[]);
@@ -501,7 +501,7 @@ fn what_is_no_number_is_out_of_the_picture_or_of_the_lowest_colour() {
 }
 
 #[test]
-fn the_middle_is_that_of_most_of_the_mass() {
+fn the_middle_of_the_bodies_ignores_distant_outliers() {
     let mut rows = vec![([1.0, 2.0, 0.0], 1.0); 50];
     rows.push(([1e9, 0.0, 0.0], 1.0));
     let at = middle(&bodies(&rows)).unwrap();
@@ -528,7 +528,7 @@ fn published(engine: &mut Engine) -> Points {
 }
 
 #[test]
-fn colours_show_what_they_are_called_after() {
+fn each_colour_option_shows_the_quantity_in_its_name() {
     for (mode, scene) in [("gravity", "collision"), ("asteroids", "belt")] {
         for steps in [0, 3] {
             let values = |colour: &str| {
@@ -585,7 +585,7 @@ fn colours_show_what_they_are_called_after() {
 }
 
 #[test]
-fn another_colour_changes_nothing_but_the_colour() {
+fn changing_the_colour_option_does_not_change_the_simulation() {
     for (mode, scene) in [("gravity", "collision"), ("asteroids", "belt")] {
         let mut plain = engine(mode, scene, "speed", 6);
         let mut painted = engine(mode, scene, "speed", 0);
@@ -636,7 +636,7 @@ fn shown(points: &[Points], words: &[(&str, &str)]) -> RgbImage {
 }
 
 #[test]
-fn pictures_are_what_they_were() {
+fn pictures_match_the_stored_pictures() {
     let mut kept: Vec<(String, RgbImage)> = Vec::new();
     for (mode, scene, colours) in [
         ("gravity", "collision", &["speed", "mass", "acceleration", "origin", "height"][..]),

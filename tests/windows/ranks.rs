@@ -9,7 +9,7 @@ use crate::support::window::{Display, PICTURE, spot, until};
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn a_window_on_two_ranks_obeys_like_any_other() {
+fn a_window_on_two_mpi_ranks_responds_to_its_controls() {
     let display = Display::open();
     let args = "--scene plummer --bodies 600 --variant private --size 1200x760 --clean";
     let controls = display.run(&format!("{args} --frames 20"));
@@ -49,7 +49,7 @@ fn a_window_on_two_ranks_obeys_like_any_other() {
 /// If another rank is killed, the launcher ends rank 0, but the last autosave is intact.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn the_autosave_outlives_a_rank_that_is_killed() {
+fn the_autosave_survives_a_killed_rank() {
     let display = Display::open().on_ranks(2);
     let viewer = display.view("--scene plummer --bodies 600 --variant private --autosave 1");
     let autosave = display.folder().join("gravitile").join("autosave.gravitile");

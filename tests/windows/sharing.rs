@@ -25,7 +25,7 @@ fn file(folder: &Path, begin: &str, end: &str) -> PathBuf {
 }
 
 #[test]
-fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
+fn kernel_edits_pictures_and_films_work_in_the_window() {
     let display = Display::open();
     let viewer =
         display.view("--scene plummer --bodies 300 --variant tiled --kernels lab --clean --size 1000x700");

@@ -7,7 +7,7 @@ use crate::support::window::{Display, PICTURE, spot, until};
 const MIDDLE: [f32; 4] = [600.0, 300.0, 300.0, 300.0];
 
 #[test]
-fn the_past_is_shown_and_continued_from() {
+fn the_timeline_shows_a_past_moment_and_continues_from_there() {
     let display = Display::open();
     // The colours of stars do not depend on the colour range, which changes slowly from frame to frame.
     let start = "--scene plummer --bodies 600 --set dt=0.001 colour=stars --clean --steps-per-frame 1";
@@ -84,7 +84,7 @@ fn a_replay_runs_to_its_end_and_can_be_filmed() {
 }
 
 #[test]
-fn without_memory_nothing_is_recorded() {
+fn the_timeline_records_nothing_without_memory() {
     let display = Display::open();
     let report = display.run("--scene plummer --bodies 300 --frames 60 --look record=0");
     assert_eq!(report.timeline["frames"], 0);

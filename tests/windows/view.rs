@@ -72,7 +72,7 @@ fn pixel(camera: &Camera, [x, y, z]: [f32; 3], (width, height): (u32, u32)) -> (
 }
 
 #[test]
-fn nothing_is_a_background() {
+fn an_empty_scene_shows_only_the_background() {
     let picture = draw(&Points::default(), &Camera::default(), SIZE);
     assert_eq!(picture.dimensions(), SIZE);
     assert!(picture.pixels().all(background));
@@ -104,7 +104,7 @@ fn pictures_are_upright() {
 }
 
 #[test]
-fn slow_is_blue_and_fast_is_warm() {
+fn slow_bodies_are_blue_and_fast_bodies_are_warm() {
     let camera = Camera { yaw: 0.0, ..Default::default() };
     let rows = [([-0.7, 0.0, 0.0], 0.0), ([0.0, 0.0, 0.0], 0.5), ([0.7, 0.0, 0.0], 1.0)];
     let picture = draw(&bodies(&rows), &camera, SIZE);
@@ -118,7 +118,7 @@ fn slow_is_blue_and_fast_is_warm() {
 }
 
 #[test]
-fn a_crowd_glows_but_does_not_burn_out() {
+fn a_crowd_of_bodies_glows_without_overexposure() {
     for count in [4_096, 65_536] {
         let points = cluster(count);
         let mut camera = Camera::default();
@@ -142,7 +142,7 @@ fn a_larger_picture_shows_the_same() {
 }
 
 #[test]
-fn bodies_can_be_replaced_and_drawn_in_a_part() {
+fn bodies_can_be_replaced_and_drawn_in_part_of_the_picture() {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let camera = Camera::default();
@@ -164,7 +164,7 @@ fn bodies_can_be_replaced_and_drawn_in_a_part() {
 }
 
 #[test]
-fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
+fn only_areas_hidden_behind_a_window_are_left_undrawn() {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let points = cluster(5_000);
@@ -187,7 +187,7 @@ fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
 }
 
 #[test]
-fn broken_bodies_do_not_spoil_the_picture() {
+fn bodies_with_invalid_values_do_not_spoil_the_picture() {
     let mut points = cluster(100);
     points.positions[3] = [f32::NAN, 0.0, 0.0, 1.0];
     points.positions[4] = [0.0, f32::INFINITY, 0.0, 1.0];
@@ -289,7 +289,7 @@ fn a_nearer_ball_hides_a_farther_one_whichever_comes_first() {
 }
 
 #[test]
-fn balls_in_each_other_meet_in_the_right_place() {
+fn intersecting_balls_meet_at_the_correct_boundary() {
     // Side by side, intersecting balls are separated by a plane. In line, the ball with the nearer front is visible.
     for swap in [false, true] {
         let mut rows = [([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)];
@@ -319,7 +319,7 @@ fn the_side_towards_the_sun_is_brighter() {
 }
 
 #[test]
-fn the_planet_hides_and_is_hidden() {
+fn the_planet_occludes_bodies_and_is_occluded_by_bodies() {
     let (behind, before) = ([0.0, 0.8, 0.0], [0.2, -0.8, 0.0]);
     let bare = draw(&balls(&[], 0.5), &front(), SIZE);
     assert!(!background(bare.get_pixel(160, 100)), "it is there without bodies");
@@ -373,7 +373,7 @@ fn a_body_that_was_hit_flashes() {
 }
 
 #[test]
-fn balls_held_out_are_not_drawn() {
+fn excluded_balls_are_not_drawn() {
     let infinite = [f32::INFINITY, 0.0, 0.0];
     let held_out = [([0.0; 3], 0.0), ([0.3, 0.0, 0.0], f32::NAN), ([f32::NAN; 3], 0.3), (infinite, 0.2)];
     let points = balls(&held_out, 0.0);
@@ -419,7 +419,7 @@ fn crowded_balls_have_dark_gaps() {
 }
 
 #[test]
-fn a_hurried_picture_of_balls_that_do_not_touch_is_the_exact_one() {
+fn a_fast_picture_of_separate_balls_equals_the_exact_one() {
     let at = |i: usize| {
         let [x, y, z] = [0.754_877_7, 0.569_840_3, 0.327_3].map(|step| 1.6 * (i as f32 * step).fract() - 0.8);
         ([x, y, z], if i == 0 { 0.2 } else { 0.08 })
@@ -436,7 +436,7 @@ fn a_hurried_picture_of_balls_that_do_not_touch_is_the_exact_one() {
     let intersecting = balls(&[([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)], 0.0);
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
-    view.hurry().unwrap();
+    view.simplify_spheres().unwrap();
     let mut picture = |points: &Points, is_exact: bool| {
         view.upload(points, value_range(points)).unwrap();
         let drawn = offscreen.render(|surface| match is_exact {
@@ -461,7 +461,7 @@ fn a_hurried_picture_of_balls_that_do_not_touch_is_the_exact_one() {
 }
 
 #[test]
-fn another_palette_recolours_a_flow_that_stands_still() {
+fn a_palette_change_recolours_a_paused_flow() {
     let points = ramp(Tones::Rising);
     let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
@@ -528,7 +528,7 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
 
 /// The colour range jumps when the meaning of the colours changes, even if the number of bodies stays the same.
 #[test]
-fn colours_follow_what_they_mean_and_begin_anew_with_it() {
+fn the_colour_range_resets_when_the_meaning_of_colours_changes() {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let before = cluster(500);
@@ -544,7 +544,7 @@ fn colours_follow_what_they_mean_and_begin_anew_with_it() {
 }
 
 #[test]
-fn glows_and_balls_take_turns() {
+fn alternating_between_glows_and_balls_leaves_no_remnants() {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let spheres = balls(&[([-0.4, 0.0, 0.2], 0.3), ([0.4, 0.0, 0.0], 0.2)], 0.25);

@@ -223,13 +223,13 @@ fn programs(cache: &Path) -> usize {
 }
 
 #[test]
-fn a_short_walk_ends_well() {
+fn a_short_random_walk_of_user_events_ends_without_errors() {
     walk(1);
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
+fn a_random_walk_of_two_thousand_events_keeps_memory_use_flat() {
     let (memory, grown) = walk(2_000 / STRETCH);
     assert!(grown <= 4, "by {grown} MiB in some hundred pictures of the same");
     // Temporary memory, as for a film, is absent in some measurements. Lost memory is in all of the second half. PoCL's

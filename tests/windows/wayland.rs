@@ -206,7 +206,7 @@ fn a_minimised_window_is_autosaved_and_a_closed_one_ends_the_program() {
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn nothing_is_lost_when_the_compositor_crashes() {
+fn state_and_settings_are_saved_when_the_compositor_crashes() {
     let Some(display) = Display::open().under_weston(1) else { return };
     let state = display.folder().join("gravitile");
     let viewer = display.view("--scene plummer --bodies 300 --autosave 3600 --size 1200x760");

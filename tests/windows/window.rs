@@ -15,7 +15,7 @@ const SMALL: &str = "--bodies 512";
 const SLOW: &str = "--bodies 1000000 --variant naive --work-group 1 --steps-per-frame 1";
 
 #[test]
-fn leaves_by_itself_after_the_frames_asked_for() {
+fn the_window_closes_after_the_requested_number_of_frames() {
     let report = Display::open().run("--frames 30 --bodies 512 --size 900x600");
     assert_eq!(report.frames, 30);
     assert_eq!(report.size, [900, 600]);
@@ -25,7 +25,7 @@ fn leaves_by_itself_after_the_frames_asked_for() {
 }
 
 #[test]
-fn what_the_panel_is_told_is_what_runs() {
+fn settings_in_the_panel_apply_to_the_simulation() {
     let display = Display::open();
     // The window is small, but the whole panel is visible.
     let small = || {
@@ -107,7 +107,7 @@ fn pause_step_and_restart_by_key_and_by_button() {
 
 /// Each step of the built-in lesson sets up a variant.
 #[test]
-fn a_lesson_is_walked_through() {
+fn each_step_of_a_lesson_sets_up_its_variant() {
     let display = Display::open();
     let args = "--lesson kernels --bodies 512 --size 1280x800";
     let controls = display.run(&format!("{args} --frames 20"));
@@ -126,7 +126,7 @@ fn a_lesson_is_walked_through() {
 }
 
 #[test]
-fn the_picture_follows_the_mouse_and_the_window() {
+fn the_picture_responds_to_the_mouse_and_to_window_changes() {
     let display = Display::open();
     let viewer = display.view("--bodies 512 --paused --size 1200x760");
     viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
@@ -163,7 +163,7 @@ fn the_picture_follows_the_mouse_and_the_window() {
 
 /// The panel is redrawn during a step that takes minutes, and quitting does not wait for the step.
 #[test]
-fn stays_responsive_during_a_step_of_minutes() {
+fn the_window_stays_responsive_during_a_step_of_minutes() {
     let display = Display::open();
     let viewer = display.view(SLOW);
     let controls = viewer.quit().controls;
@@ -182,7 +182,7 @@ fn stays_responsive_during_a_step_of_minutes() {
 }
 
 #[test]
-fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
+fn modes_can_be_switched_while_running_and_continue_where_left() {
     let display = Display::open();
     let viewer = display.view(SMALL);
     for toggle in 0..6 {
@@ -233,7 +233,7 @@ fn obstacles_are_painted_with_the_mouse() {
 
 /// An event acts where the pointer is now, not where it was in the last frame.
 #[test]
-fn a_quick_hand_is_heard_where_it_is() {
+fn mouse_events_act_at_the_current_pointer_position() {
     let display = Display::open();
     let viewer = display.view("--mode fluid --scene channel --paused --set field=walls");
     viewer.key("b");
@@ -251,7 +251,7 @@ fn a_quick_hand_is_heard_where_it_is() {
 }
 
 #[test]
-fn odd_sizes_do_no_harm() {
+fn resizing_to_odd_sizes_causes_no_crash() {
     let display = Display::open();
     let viewer = display.view(SMALL);
     for _ in 0..8 {
@@ -263,7 +263,7 @@ fn odd_sizes_do_no_harm() {
 }
 
 #[test]
-fn the_camera_goes_on_comes_back_and_turns_by_itself() {
+fn the_camera_coasts_returns_to_views_and_rotates_automatically() {
     let display = Display::open();
     // On a busy machine, automatic bloom would end in the middle of the test.
     let look = "palette=viridis grid=on bloom=off";
@@ -372,7 +372,7 @@ fn bodies_that_drift_away_are_kept_in_view() {
 
 /// During a film, the camera turns by the film's time, however long making the film takes.
 #[test]
-fn the_camera_turns_in_the_time_of_a_film() {
+fn the_camera_rotates_by_film_time_during_a_film() {
     let display = Display::open();
     let viewer =
         display.view("--scene plummer --bodies 300 --clean --paused --steps-per-frame 1 --look turn=on");

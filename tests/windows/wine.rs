@@ -211,7 +211,7 @@ fn measuring_checking_and_drawing_work() {
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
-fn it_says_what_is_missing() {
+fn missing_opencl_and_opengl_are_reported_with_advice() {
     let display = display();
     let at = display.folder();
     let mut command = windows(&display, at);
@@ -229,7 +229,7 @@ fn it_says_what_is_missing() {
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
-fn names_with_any_letters_long_paths_and_lines_of_windows_are_read() {
+fn unicode_names_long_paths_and_crlf_line_ends_are_read() {
     let (display, folder) = (display(), folder());
     let at = folder.path().join(ODD);
     fs::create_dir(&at).unwrap();
@@ -259,7 +259,7 @@ fn names_with_any_letters_long_paths_and_lines_of_windows_are_read() {
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
-fn a_console_waits_and_the_desktop_gets_no_console() {
+fn a_console_waits_for_the_program_and_the_desktop_opens_no_console() {
     let display = display();
     let at = display.folder();
     let cmd = |words: &str| {
@@ -307,7 +307,7 @@ fn a_console_waits_and_the_desktop_gets_no_console() {
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
-fn output_that_nobody_reads_ends_the_program_without_a_message() {
+fn a_closed_output_pipe_ends_the_program_without_a_message() {
     let display = display();
     let mut command = windows(&display, display.folder());
     let mut child = command.arg("devices").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -319,7 +319,7 @@ fn output_that_nobody_reads_ends_the_program_without_a_message() {
 
 #[test]
 #[ignore = "needs Wine: scripts/test --all runs it"]
-fn the_window_obeys_saves_and_continues() {
+fn the_window_responds_saves_and_continues() {
     let mut display = display().starting(&[WINE, PROGRAMS.join("gravitile.exe").to_str().unwrap()]);
     for (name, value) in wine_in(&PROGRAMS) {
         display = display.set(name, String::leak(value));

@@ -180,7 +180,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn replacing_a_file_does_not_wait_for_a_reader_of_a_pipe() {
+    fn replacing_a_named_pipe_fails_instead_of_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_and_comments_of_toml_may_be_long() {
+    fn the_limit_on_toml_structure_ignores_strings_and_comments() {
         for (text, structure) in [
             ("a = 1\n", 6),
             ("a='#\"\\'#x\"\n", 5),

@@ -123,7 +123,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_that_cannot_be_linked_is_copied() {
+    fn an_unnamed_temporary_file_is_copied_completely_to_the_target() {
         let folder = tempfile::tempdir().unwrap();
         let Some(mut file) = nameless::open(folder.path()) else { return };
         file.write_all(b"all of it").unwrap();

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn lightness_rises_evenly_from_a_visible_start() {
+    fn palette_lightness_rises_linearly_from_a_visible_start() {
         for (palette, opt) in Palette::OPTIONS {
             let (dark, light) = (lightness(palette.colour(0.0)), lightness(palette.colour(1.0)));
             assert!(dark >= 35.0 && light - dark > 45.0, "{}: from {dark} to {light}", opt.name);
@@ -114,7 +114,7 @@ mod tests {
 
     /// Compares the middle and the upper end of each Matplotlib map with the original tables.
     #[test]
-    fn maps_match_the_original_maps() {
+    fn palettes_match_the_matplotlib_colour_maps() {
         for (palette, start, middle, end) in [
             (Palette::Viridis, 0.25, 0x21918c, 0xfde725),
             (Palette::Plasma, 0.3, 0xcc4778, 0xf0f921),

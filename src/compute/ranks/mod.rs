@@ -55,7 +55,7 @@ pub struct Ranks {
     size: usize,
     timeout: Duration,
     net: Net,
-    /// Devices of each rank. Only rank 0 knows them, after [`Ranks::meet`].
+    /// Devices of each rank. Only rank 0 knows them, after [`Ranks::gather_devices`].
     devices: OnceLock<Vec<Vec<DeviceInfo>>>,
     /// Message that says why another rank failed, once rank 0 has received the reason.
     failure: OnceLock<String>,
@@ -120,7 +120,7 @@ impl Ranks {
         self.size
     }
 
-    /// Returns the devices of each rank; empty before [`Ranks::meet`], and on all ranks except rank 0.
+    /// Returns the devices of each rank; empty before [`Ranks::gather_devices`], and on all ranks except rank 0.
     pub fn devices(&self) -> &[Vec<DeviceInfo>] {
         self.devices.get().map_or(&[], Vec::as_slice)
     }
@@ -130,7 +130,7 @@ impl Ranks {
     ///
     /// # Errors
     /// On rank 0, returns an error if a rank has another build or no device.
-    pub fn meet(&self, own: Result<Vec<DeviceInfo>, String>) -> Result<()> {
+    pub fn gather_devices(&self, own: Result<Vec<DeviceInfo>, String>) -> Result<()> {
         let build = build_number()?;
         if self.rank > 0 {
             let greeting = serde_json::to_vec(&Greeting { build, devices: own });

@@ -389,7 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn films_are_mp4_where_ffmpeg_is_found() {
+    fn the_default_film_format_is_mp4_if_ffmpeg_is_found_and_gif_otherwise() {
         let [empty, bin] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         std::fs::write(bin.path().join(format!("ffmpeg{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
         let usual = |folders: &[&Path]| Format::usual_with(&std::env::join_paths(folders).unwrap());
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_tells_the_time_left_once_the_speed_is_known() {
+    fn film_progress_shows_the_remaining_time_once_the_speed_is_known() {
         let words = |done, seconds| {
             Progress { done, pictures: 300, elapsed: Duration::from_secs_f64(seconds) }.to_string()
         };

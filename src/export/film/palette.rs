@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_golden_stars_stay_golden_in_a_dark_sky() {
+    fn colour_reduction_preserves_rare_golden_pixels_in_a_dark_picture() {
         let picture = sky();
         let shown = shown(&Indexed::new(&picture));
         let off: Vec<_> = picture
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_have_their_colour_on_average() {
+    fn dithering_preserves_the_mean_colour_of_an_area() {
         let picture = RgbImage::from_fn(256, 256, |x, y| Rgb([x as u8, y as u8, (x / 2 + y / 2) as u8]));
         let shown = shown(&Indexed::new(&picture));
         for (left, top) in [(16, 16), (100, 30), (40, 200), (200, 200)] {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn few_colours_are_kept_as_they_are() {
+    fn a_picture_with_at_most_256_colours_is_indexed_exactly() {
         let picture = RgbImage::from_fn(32, 16, |x, y| Rgb([x as u8 * 8, 3, (y / 2) as u8 * 30]));
         let indexed = Indexed::new(&picture);
         assert_eq!(indexed.palette.len(), 256 * 3);

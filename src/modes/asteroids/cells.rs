@@ -142,7 +142,7 @@ fn strides(buckets: u32) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn neighbours_go_to_different_buckets() {
+    fn neighbouring_cells_hash_to_different_buckets() {
         for power in 10..=31 {
             let buckets = 1u32 << power;
             let [p, q] = super::strides(buckets);

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_decides_no_contact_in_the_checks_of_the_law_simple() {
+    fn no_contact_in_the_checks_of_the_simple_contact_law_depends_on_rounding() {
         let mut tested = 0;
         for start in (INFO.checks)(&INFO).unwrap() {
             let mut mode = Asteroids::default();

@@ -449,7 +449,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_that_slide_along_each_other_are_in_doubt_under_the_law_simple() {
+    fn sliding_or_barely_touching_bodies_are_in_doubt_under_the_simple_contact_law() {
         let in_doubt = |velocity: [f64; 3], distance: f64| {
             let mode =
                 Asteroids { contact_law: ContactLaw::Simple, planet_radius: 0.0, ..Asteroids::default() };

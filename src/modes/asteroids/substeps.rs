@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_measurement_applies_at_once_and_others_some_steps_later() {
+    fn the_first_substep_measurement_applies_at_once_and_later_ones_after_4_steps() {
         let due = measured(&mut Schedule::default(), 30);
         let at = |wanted: fn(&Due) -> bool| -> Vec<usize> {
             due.iter().enumerate().filter(|(_, due)| wanted(due)).map(|(step, _)| step).collect()
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_continues_from_its_list_and_refuses_invalid_lists() {
+    fn a_substep_schedule_resumes_from_a_saved_list_and_rejects_invalid_lists() {
         let mut whole = Schedule::default();
         let all = measured(&mut whole, 40);
         let params = Asteroids::default();

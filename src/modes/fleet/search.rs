@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_help() {
+    fn the_search_uses_only_as_many_devices_as_speed_up_the_simulation() {
         assert_eq!(ends(&[1e6; 4], 0.01), 4);
         assert_eq!(ends(&[1e6; 4], 5.0), 1);
         assert_eq!(ends(&[1e6, 1e6, 1e3], 0.01), 2);

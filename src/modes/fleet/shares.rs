@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_follow_speeds_and_leave_nothing_out() {
+    fn work_shares_are_proportional_to_device_speeds_and_cover_all_units() {
         for units in [0, 1, 3, 1000, 131_328] {
             for weights in [&[1.0][..], &[1.0, 1.0], &[3.0, 1.0], &[1.0, 1e-6, 2.0], &[1.0, 1.0, 1.0, 1.0]] {
                 let shares = split(units, weights);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_settle() {
+    fn work_shares_converge_to_the_measured_device_speeds() {
         // The true speeds of the devices differ from the guesses, and the measured times are noisy.
         let (speeds, devices, units) = ([900.0, 300.0, 10.0], [0, 1, 2], 10_000);
         let mut known = Speeds::guess(vec![1.0; 3]);

@@ -135,7 +135,7 @@ mod tests {
     use crate::modes::fluid::Fluid;
 
     #[test]
-    fn the_alarm_follows_the_error_that_is_normal_for_the_variant() {
+    fn the_error_alarm_threshold_follows_the_normal_error_of_the_variant() {
         let fluid: &dyn Mode = &Fluid::default();
         static COARSE: Variant = Variant { normal_error: Some(0.01), ..SPLIT };
         static LOOSE: Variant = Variant { tolerance: 0.3, ..SPLIT };
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solver_of_another_mode_is_refused_with_the_name_of_the_variant() {
+    fn requesting_a_solver_of_another_mode_fails_with_the_name_of_the_variant() {
         let refused = HALF.solver::<u32>().err().map(|error| error.to_string());
         assert!(refused.is_some_and(|text| text.contains("half")));
     }

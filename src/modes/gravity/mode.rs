@@ -213,7 +213,7 @@ mod tests {
     use crate::modes::accuracy::TOLERANCE;
 
     #[test]
-    fn the_alarm_of_the_tree_follows_its_opening() {
+    fn the_error_alarm_threshold_of_the_tree_follows_the_opening_parameter() {
         let device = DeviceInfo::default();
         let alarm = |opening, variant| {
             let mode: &dyn Mode = &Gravity { opening, ..Gravity::default() };

@@ -149,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_would_be_too_fast_is_slower() {
+    fn a_flow_above_the_speed_limit_is_scaled_down() {
         let mut flow = Flow::at_rest(Walls::new(8, 6, 1.0, |_, _| false), 1.0, 0);
         set_in_motion(&mut flow, |_, y| 0.3 * y);
         assert!((flow.at(0).1[0] - FASTEST).abs() < 1e-6, "{:?}", flow.at(0));
     }
 
     #[test]
-    fn a_street_turns_in_alternating_directions_and_rests_at_the_cylinder() {
+    fn a_vortex_street_alternates_in_direction_and_is_at_rest_at_the_cylinder() {
         let street = Street::new([50.0, 40.0], 10.0, 300.0, (0.04, 1.0));
         let curl = |x: f64, y: f64| {
             let sides = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]];

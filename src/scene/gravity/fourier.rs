@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wave_has_one_wave_number_and_comes_back() {
+    fn the_transform_of_a_plane_wave_has_one_peak_and_the_inverse_restores_the_wave() {
         const SIDE: usize = 16;
         let wave = |cell: usize| {
             let angle =

@@ -147,7 +147,7 @@ mod tests {
     /// Checks that bodies start with the velocity that belongs to their displacement. In theory, the displacement is
     /// the growing difference between two balls that started together, one of which will reach a larger radius.
     #[test]
-    fn displacements_move_as_between_universes_of_the_same_age() {
+    fn initial_velocities_match_the_linear_growth_of_the_displacements() {
         // The largest radius is 2 + 2e-6: R = A(1 − cos η), t = √A³(η − sin η), with the age of A = 1 at η = π/2.
         let scale = 1.0 + 1e-6_f64;
         let age = PI / 2.0 - 1.0;

@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_within_half_a_step_and_far_bodies_exact() {
+    fn decoded_positions_are_within_half_a_quantization_step_and_outliers_are_exact() {
         let mut encoder = Encoder::default();
         let key = cloud(5000, 0.0);
         let packed = encoder.encode(&key, true);
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_take_less_memory_than_positions() {
+    fn difference_frames_take_less_memory_than_key_frames() {
         let mut encoder = Encoder::default();
         let key = encoder.encode(&cloud(20_000, 0.0), true);
         let next = encoder.encode(&cloud(20_000, 0.005), false);
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_stay_what_they_are() {
+    fn special_values_colours_and_non_finite_positions_survive_encoding() {
         let mut points = cloud(300, 0.0);
         points.values[3] = Points::QUARANTINED;
         points.values[5] = Points::UNMEASURED;
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bodies_begin_with_a_key_frame() {
+    fn a_different_number_of_bodies_starts_with_a_key_frame() {
         let mut encoder = Encoder::default();
         encoder.encode(&cloud(300, 0.0), true);
         assert!(encoder.continues(&cloud(300, 0.1)));
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_keeps_its_walls() {
+    fn an_encoded_flow_image_preserves_walls_and_values() {
         let values = vec![Image::WALL, -0.5, 0.25, 1.0, f32::NAN, 0.0];
         let image = Image { width: 3, height: 2, values: values.into(), tones: Tones::Signed };
         let mut points = Points { image, shape: Shape::Tracers { half: [1.0, 0.5] }, ..cloud(40, 0.0) };

@@ -68,7 +68,7 @@ mod tests {
     use crate::modes::MODES;
 
     #[test]
-    fn events_name_what_changed() {
+    fn timeline_events_name_the_changed_settings_and_edits() {
         let config = Config::new(MODES[0]);
         let before = Stats {
             generation: 1,

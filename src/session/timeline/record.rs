@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_frames_stay_within_the_limit() {
+    fn ten_thousand_recorded_frames_stay_within_the_memory_limit() {
         let limit = 3 << 20;
         let mut record = Record::new(limit);
         let mut most = 0;
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn old_frames_are_thinned_before_any_is_dropped() {
+    fn old_frames_are_thinned_out_before_the_oldest_are_dropped_entirely() {
         let mut record = Record::new(usize::MAX);
         fill(&mut record, 1200, 50);
         let all = record.bytes();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_shows_the_frame_before_it() {
+    fn a_timeline_position_selects_the_latest_earlier_frame() {
         let mut record = Record::new(usize::MAX);
         assert_eq!((record.place(1.0), record.span()), (None, None));
         fill(&mut record, 31, 3);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_recorded_once_and_not_too_often_and_pauses_are_short() {
+    fn each_frame_is_recorded_once_at_a_limited_rate_and_pauses_are_shortened() {
         let mut recorder = Recorder::new(1 << 20, 100).unwrap();
         let begun = Instant::now();
         let at = |ms| begun + Duration::from_millis(ms);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_bodies_a_part_is_recorded() {
+    fn only_a_sample_of_many_bodies_is_recorded() {
         let mut recorder = Recorder::new(1 << 20, 100).unwrap();
         take(&mut recorder, &frame(3, 1000), Instant::now());
         let points = recorder.record().frames()[0].frame().points;

@@ -139,7 +139,7 @@ impl Worker {
     fn set_direction(&mut self, backwards: bool) -> Result<()> {
         if self.engine.is_backwards() != backwards {
             self.engine.set_direction(backwards)?;
-            self.measurements.accuracy.forget();
+            self.measurements.accuracy.discard();
             self.measurements.rates.reset();
         }
         Ok(())

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_valid_again_once_a_frame_with_them_was_taken() {
+    fn body_indices_are_valid_again_once_a_renumbered_frame_has_been_taken() {
         let mut edits = EditState { selected: Some(5), ..EditState::default() };
         edits.removed(3);
         assert_eq!((edits.selected, edits.is_renumbered()), (Some(4), true));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attraction_moves_and_ends_and_needs_bodies() {
+    fn an_attractor_can_be_moved_and_removed_and_requires_bodies() {
         let at = |x| Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 1.0 };
         let mut edits = EditState::default();
         assert!(edits.attract(Some(at(1.0)), false).is_none() && edits.attraction.is_none());

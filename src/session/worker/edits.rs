@@ -47,7 +47,7 @@ impl Worker {
     /// lost device.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
-            Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
+            Ok(()) => self.discard(Some(ChangeEffect::Rebuild)),
             Err(error) => self.notifier.send(Notice::Refused(error)),
         }
         self.publisher.is_stale = true;
@@ -73,7 +73,7 @@ impl Worker {
         match self.engine.paint(&stroke, self.edits.stroke_goes_on) {
             Ok(false) => Ok(()),
             Ok(true) => {
-                self.measurements.accuracy.forget();
+                self.measurements.accuracy.discard();
                 (self.publisher.is_stale, self.edits.stroke_goes_on) = (true, true);
                 Ok(())
             }

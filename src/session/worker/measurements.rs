@@ -105,12 +105,12 @@ impl Measurements {
     }
 
     /// Discards the results that a change with the given effect makes outdated.
-    pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
+    pub(super) fn discard(&mut self, effect: Option<ChangeEffect>) {
         if effect >= Some(ChangeEffect::Live) {
             // Dragging a slider must not cause a measurement in every frame.
             self.next_energy = self.next_energy.min(Instant::now() + ENERGY_EVERY);
             self.sums = None;
-            self.accuracy.forget();
+            self.accuracy.discard();
         }
         if effect >= Some(ChangeEffect::Rebuild) {
             self.rates.reset();
@@ -118,13 +118,13 @@ impl Measurements {
         }
         if effect == Some(ChangeEffect::Reseed) {
             (self.next_energy, self.last_cost) = (Instant::now(), None);
-            self.distributions.forget();
+            self.distributions.discard();
         }
     }
 
     /// Discards the results that are valid only for the previous devices.
     pub(super) fn devices_changed(&mut self) {
-        self.peaks.forget();
+        self.peaks.discard();
         self.variants = VariantLog::default();
     }
 }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_measured_once_and_the_second_measurement_comes_soon() {
+    fn energy_is_measured_once_per_step_and_the_second_measurement_is_not_delayed() {
         let mut measurements = Measurements::new();
         assert!(measurements.energy_is_due((1, 0, 0), 1e3));
         assert!(!measurements.energy_is_due((1, 0, 0), 1e12), "it would delay the steps");
@@ -150,12 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reseed_forgets_all_and_a_view_parameter_nothing() {
+    fn a_reseed_discards_all_measurements_and_a_view_parameter_discards_none() {
         let mut measurements = Measurements::new();
         measurements.record_energy(sums((1, 0, 0)), Duration::ZERO);
-        measurements.forget(Some(ChangeEffect::View));
+        measurements.discard(Some(ChangeEffect::View));
         assert!(measurements.sums.is_some());
-        measurements.forget(Some(ChangeEffect::Reseed));
+        measurements.discard(Some(ChangeEffect::Reseed));
         assert!(measurements.sums.is_none() && measurements.energy_is_due((2, 0, 0), 1e3));
     }
 }

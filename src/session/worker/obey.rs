@@ -138,7 +138,7 @@ impl Worker {
         });
         match outcome {
             Ok(view) => {
-                self.forget(Some(ChangeEffect::Reseed));
+                self.discard(Some(ChangeEffect::Reseed));
                 self.publisher.is_stale = true;
                 self.report_resumed(view)
             }
@@ -157,7 +157,7 @@ impl Worker {
             self.notifier.send(Notice::ResumeRefused(error));
             return Ok(());
         }
-        self.forget(Some(ChangeEffect::Reseed));
+        self.discard(Some(ChangeEffect::Reseed));
         self.publisher.is_stale = true;
         self.report_resumed(view)?;
         // Unlike `seek`, always steps from the restore point, in the direction of the original run.
@@ -192,7 +192,7 @@ impl Worker {
         };
         let Some(outcome) = self.engine.set_edits_unless(edits, goes_on).transpose() else { return Ok(()) };
         let outcome = outcome.map(|built| {
-            self.forget(Some(ChangeEffect::Rebuild));
+            self.discard(Some(ChangeEffect::Rebuild));
             self.publisher.is_stale = true;
             let (running, waiting) = changed.into_iter().partition(|name| built.contains(name.as_str()));
             ReplacedKernels { running, waiting }
@@ -204,7 +204,7 @@ impl Worker {
     /// Completes the switch to the configuration `wanted`: discards outdated results, or reports why the switch failed.
     pub(super) fn conclude(&mut self, outcome: Result<Option<ChangeEffect>>, wanted: Config) {
         match outcome {
-            Ok(effect) => self.forget(effect),
+            Ok(effect) => self.discard(effect),
             Err(error) => {
                 let current = Box::new(self.config().clone());
                 self.notifier.send(Notice::Rejected { error, wanted: Box::new(wanted), current });
@@ -214,10 +214,10 @@ impl Worker {
     }
 
     /// Discards the results and pending steps that a change with the given effect makes outdated.
-    pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
-        self.measurements.forget(effect);
+    pub(super) fn discard(&mut self, effect: Option<ChangeEffect>) {
+        self.measurements.discard(effect);
         if effect >= Some(ChangeEffect::Rebuild) {
-            self.measurements.profiler.forget(&self.engine);
+            self.measurements.profiler.discard(&self.engine);
         }
         if effect == Some(ChangeEffect::Reseed) {
             self.stepper.is_bursting = false;

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_wakes_the_window_and_the_next_one_waits_until_it_was_taken() {
+    fn publishing_wakes_the_window_and_waits_until_the_last_frame_was_taken() {
         let (input, mut frames) = triple_buffer::triple_buffer(&Frame::default());
         let mut publisher = Publisher::new(input);
         let (wakes, (notices, _inbox)) = (Arc::new(AtomicUsize::new(0)), crossbeam_channel::unbounded());

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_of_several_configurations_counts() {
+    fn only_the_last_of_consecutive_queued_configurations_is_applied() {
         let mut queue = queue([configure(1), Command::FrameTaken, configure(2), Command::Step, configure(3)]);
         assert!(matches!(queue.next(), Some(Command::FrameTaken)) && is_seed(queue.next(), 2));
         assert!(matches!(queue.next(), Some(Command::Step)) && is_seed(queue.next(), 3));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn quit_overtakes_everything_but_files_and_the_changes_before_them() {
+    fn quit_overtakes_all_commands_except_file_writes_and_the_changes_to_be_saved() {
         let quit = || Command::Quit(None);
         let mut hasty = queue([configure(1), Command::SetAutosaveFile("b".into()), Command::Step, quit()]);
         assert!(hasty.quits_now() && matches!(hasty.next(), Some(Command::Quit(None))));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_autosave_file_is_handed_over_before_the_end() {
+    fn a_request_for_the_autosave_overtakes_queued_steps_and_saves() {
         let (give, take) = crossbeam_channel::bounded(1);
         let mut queue =
             queue([Command::Step, save(Some("a")), Command::GiveAutosave(give), Command::Quit(None)]);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_needed_by_the_commands_before_those_that_discard_it() {
+    fn a_queued_restart_discards_the_burst_unless_a_file_is_to_be_written_first() {
         let discards = |first| {
             queue([first, Command::Restart]).discards_burst(|command| command.replaces_run(|_| false))
         };

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_ends_at_the_goal_and_at_the_beginning() {
+    fn a_burst_ends_at_the_goal_step_or_when_running_backwards_at_step_0() {
         let mut stepper = Stepper::new();
         let config = Config { steps_per_frame: Some(10), ..config() };
         let back = Situation { step: 3, is_backwards: true, ..START };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_beside_another_simulation_end_at_multiples() {
+    fn bursts_beside_another_simulation_end_at_multiples_of_the_common_interval() {
         let mut stepper = Stepper { every: Some(8), ..Stepper::new() };
         let config = Config { steps_per_frame: Some(3), ..config() };
         let mut steps = |step, is_backwards| {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_auto_burst_fits_between_two_pictures() {
+    fn an_automatic_burst_fits_between_two_frames() {
         let free = Config { free_run: true, ..config() };
         let steps = |step_seconds, attracts| {
             Stepper::new().burst_length(&free, Situation { step_seconds, attracts, ..START })
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_fill_the_time_that_drawing_takes() {
+    fn simulation_steps_fill_the_time_spent_drawing() {
         let software = || Stepper { is_software: true, ..Stepper::new() };
         for (draw, step) in [(0.005, 0.0035), (0.03, 0.0045), (0.3, 0.01), (1.3, 0.04)] {
             let (busy, ..) = simulated(&mut software(), draw, 0.0, step);

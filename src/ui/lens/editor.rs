@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_found_in_the_logs_of_compilers() {
+    fn build_errors_are_parsed_from_compiler_logs() {
         let at = |file: &str, line, text: &str| BuildError {
             place: Some((file.to_owned(), line)),
             text: text.to_owned(),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unchanged_text_is_no_edit() {
+    fn restoring_the_original_kernel_text_removes_the_edit() {
         let file = KernelSource { file: "a.cl", text: "own" };
         let others = KernelEdits::from([("b.cl".to_owned(), "b".to_owned())]);
         let edited = with_file(&others, &file, "new");

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_adds_text_and_replaces_settings_and_questions() {
+    fn a_lesson_step_can_add_text_and_replace_settings_per_device_kind() {
         let text = "title = 'T'\n[[step]]\ntitle = 'S'\nsettings = 'all'\ntext = \"one\\n\\ntwo\"\nquestion = 'Q?'\nanswer = 'A.'\n\
                     [step.gpu]\nsettings = 'gpu'\ntext = 'three'\nquestion = 'G?'\nanswer = 'B.'";
         let step = &Lesson::parse(text).unwrap().steps[0];
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_lesson_is_refused_with_its_line() {
+    fn an_invalid_lesson_is_rejected_with_the_line_number() {
         for (text, told) in [
             ("title = 'T'", "missing field `step`"),
             ("title = 'T'\nstep = []", "at least one step"),

@@ -66,7 +66,7 @@ fn kinetic(bodies: &Bodies) -> f64 {
 }
 
 #[test]
-fn two_bodies_collide_as_the_textbook_says() {
+fn a_two_body_collision_matches_the_analytic_solution() {
     let masses = [1.0, 3.0];
     // The bodies collide along the line of centres, and at an angle to it.
     for (n, name) in [([1.0, 0.0, 0.0], "head-on"), ([0.8, 0.6, 0.0], "oblique")] {
@@ -107,7 +107,7 @@ fn two_bodies_collide_as_the_textbook_says() {
 }
 
 #[test]
-fn who_moves_alike_or_apart_does_not_collide() {
+fn bodies_that_move_in_parallel_or_apart_do_not_collide() {
     let left = [-0.4, 0.0, 0.0];
     let right = [0.4, 0.0, 0.0];
     for (v1, v2) in [([0.0, 1.0, 0.0], [0.0, 1.0, 0.0]), ([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0])] {
@@ -126,7 +126,7 @@ fn reading(sums: &Diagnostics, key: &str) -> f64 {
 }
 
 #[test]
-fn momentum_is_kept_in_every_scene_without_a_planet() {
+fn momentum_is_conserved_in_every_scene_without_a_planet() {
     let mut walked = 0;
     for row in INFO.scenes.iter() {
         let (mode, start) = scene(&row.name, 600);
@@ -146,7 +146,7 @@ fn momentum_is_kept_in_every_scene_without_a_planet() {
 }
 
 #[test]
-fn energy_is_kept_at_full_restitution_and_never_grows() {
+fn energy_is_conserved_at_full_restitution_and_never_grows() {
     for restitution in [0.0, 0.3, 1.0] {
         let mode = Asteroids { restitution, friction: 0.1 * (1.0 - restitution), dt: 0.01, ..space() };
         // The pairs are far from each other, so every collision involves two bodies.
@@ -202,7 +202,7 @@ fn an_orbit_round_the_planet_closes() {
 }
 
 #[test]
-fn the_planet_is_solid() {
+fn a_body_rebounds_from_the_surface_of_the_planet() {
     let mode = Asteroids { planet_mass: 0.0, planet_radius: 1.0, radius: 0.1, restitution: 0.5, ..space() };
     let start = bodies(&[([1.05, 0.0, 0.0], [-1.0, 0.3, 0.0], 1.0)]);
     let end = run(build(&mode, &INFO.variants[0], &start).as_mut(), 1);
@@ -225,7 +225,7 @@ fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) 
 }
 
 #[test]
-fn every_variant_finds_the_same_pairs() {
+fn every_variant_finds_the_same_colliding_pairs() {
     for (name, n) in [("belt", 3000), ("clouds", 1500), ("shooter", 700), ("billiards", 500)] {
         let (mode, start) = scene(name, n);
         // One variant runs some steps first, so that bodies meet in the compared step.
@@ -240,7 +240,7 @@ fn every_variant_finds_the_same_pairs() {
 }
 
 #[test]
-fn awkward_places_are_no_matter() {
+fn variants_agree_for_crowded_cells_and_very_distant_bodies() {
     let mut far = Bodies::default();
     // Many bodies in one cell, a touching pair very far out, and a body beyond all cells.
     (0..200).for_each(|i| far.push([1e-3 * i as f32, 0.0, 0.0], [0.1, 0.01 * i as f32, 0.0], 1.0));
@@ -258,7 +258,7 @@ fn awkward_places_are_no_matter() {
 }
 
 #[test]
-fn bodies_in_one_place_part() {
+fn coincident_bodies_are_pushed_apart() {
     let start = bodies(&[([0.3; 3], [0.0; 3], 1.0), ([0.3; 3], [0.0; 3], 2.0), ([0.3; 3], [0.0; 3], 0.0)]);
     for variant in INFO.variants {
         let end = run(build(&Asteroids { push: 0.5, ..space() }, variant, &start).as_mut(), 5);
@@ -269,7 +269,7 @@ fn bodies_in_one_place_part() {
 }
 
 #[test]
-fn bodies_without_mass_collide_and_disturb_nobody() {
+fn massless_bodies_collide_without_affecting_massive_bodies() {
     let start = bodies(&[([0.0; 3], [0.0; 3], 1.0), ([0.4, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0)]);
     let none = bodies(&[([0.0; 3], [0.5, 0.0, 0.0], 0.0), ([0.8, 0.0, 0.0], [-0.5, 0.0, 0.0], 0.0)]);
     for variant in INFO.variants {
@@ -282,7 +282,7 @@ fn bodies_without_mass_collide_and_disturb_nobody() {
 }
 
 #[test]
-fn the_same_bodies_give_the_same_bits() {
+fn equal_start_bodies_give_bitwise_equal_results() {
     let (mode, start) = scene("belt", 2000);
     for variant in INFO.variants {
         let once = || run(mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap().as_mut(), 50);
@@ -291,7 +291,7 @@ fn the_same_bodies_give_the_same_bits() {
 }
 
 #[test]
-fn bodies_that_stop_being_finite_are_held_out() {
+fn bodies_with_nonfinite_values_are_excluded() {
     let mut start = scene("clouds", 300).1;
     start.velocities[5] = [9e17, 0.0, 0.0, 0.0];
     start.velocities[9] = [f32::NAN; 4];
@@ -306,7 +306,7 @@ fn bodies_that_stop_being_finite_are_held_out() {
 }
 
 #[test]
-fn who_is_held_out_hides_no_one() {
+fn an_excluded_body_does_not_hide_collisions_of_other_bodies() {
     for variant in INFO.variants {
         for out in 0..4 {
             // Of the four bodies, `a` and `b` collide, and `out` is quarantined.
@@ -512,7 +512,7 @@ fn stacked(contact_law: ContactLaw, n: u16) -> Vec<(&'static str, f64, f64)> {
 }
 
 #[test]
-fn stacks_stand() {
+fn stacks_of_bodies_stay_standing() {
     for n in [5, 10] {
         for (name, lost, speed) in stacked(ContactLaw::Match, n) {
             eprintln!("{n}, {name}: {lost:.4} of the height lost, speed {speed:.1e}");
@@ -536,7 +536,7 @@ fn heat(course: &mut Course, steps: u32) -> [f64; 2] {
 }
 
 #[test]
-fn crowds_do_not_heat() {
+fn crowds_of_overlapping_bodies_gain_no_kinetic_energy() {
     let grid = INFO.variant("grid").unwrap();
     for (restitution, friction) in [(1.0, 0.0), (1.0, 0.5), (0.9, 1.0), (0.0, 0.3)] {
         // Bodies are so crowded that each overlaps several others.
@@ -588,7 +588,7 @@ fn a_break_of_billiard_balls_gains_no_energy() {
 }
 
 #[test]
-fn newtons_cradle_swings() {
+fn newtons_cradle_passes_the_impact_to_the_last_ball() {
     // Seven balls almost touch in a row; the impact takes one step from each ball to the next.
     let mode = Asteroids { radius: 0.5, dt: 1e-4, ..space() };
     let mut rows: Vec<_> = (0..7u8).map(|k| ([0.99999 * f32::from(k), 0.0, 0.0], [0.0; 3], 1.0)).collect();
@@ -607,7 +607,7 @@ fn newtons_cradle_swings() {
 }
 
 #[test]
-fn a_rebound_under_gravity_is_as_high_as_restitution_says() {
+fn a_rebound_under_gravity_has_the_speed_given_by_the_restitution() {
     // Gravity does not separate bodies that lie side by side, but it pulls a body towards the planet during the step.
     let mode = Asteroids { restitution: 0.5, planet_mass: 1.0, planet_radius: 0.3, radius: 0.02, ..space() };
     let start = bodies(&[([0.3195, 0.0, 0.0], [-1.0, 0.2, 0.0], 1.0)]);
@@ -620,7 +620,7 @@ fn a_rebound_under_gravity_is_as_high_as_restitution_says() {
 
 /// Kernels are accurate even if a body touches more bodies than its list of contacts can hold.
 #[test]
-fn who_touches_many_is_right_too() {
+fn a_body_with_more_contacts_than_its_list_holds_is_accurate() {
     let mut start = ball(300, 1.0, 1.0);
     start.positions.iter_mut().for_each(|x| (0..3).for_each(|k| x[k] *= 1.5));
     start.push([0.1, 0.0, 0.0], [0.5, 0.0, 0.2], 1.0);

@@ -14,7 +14,7 @@ use super::{bodies, build, deepest, fastest, length, noise, reading, run, shell,
 use crate::support::{cpu, engine, recipe};
 
 #[test]
-fn a_fast_body_hits_a_thin_crowd_however_long_the_step() {
+fn automatic_substeps_let_a_fast_body_hit_the_bodies_in_its_path() {
     // The body moves eight radii per step: without substeps, it would never touch the bodies in its way.
     let mode = Asteroids { radius: 0.01, dt: 0.01, substeps: Substeps::Auto, ..space() };
     let mut rows = vec![([0.0; 3], [8.0, 0.0, 0.0], 1.0)];
@@ -47,7 +47,7 @@ fn a_fast_body_hits_a_thin_crowd_however_long_the_step() {
 }
 
 #[test]
-fn where_64_substeps_are_not_enough_it_says_so() {
+fn a_warning_is_shown_if_64_substeps_are_not_enough() {
     let mode = Asteroids { radius: 0.01, dt: 0.1, substeps: Substeps::Auto, ..space() };
     let start = bodies(&[([0.0; 3], [8.0, 0.0, 0.0], 1.0)]);
     let mut simulation = build(&mode, &INFO.variants[0], &start);
@@ -75,7 +75,7 @@ fn heavy(substeps: Substeps) -> Asteroids {
 }
 
 #[test]
-fn a_pile_stands_under_a_strong_pull_and_a_long_step() {
+fn a_pile_stays_standing_under_strong_gravity_with_a_long_step() {
     let free_fall = (20.0f64 / 0.3 - 20.0 / 0.6).sqrt();
     let grid = INFO.variant("grid").unwrap();
     let stack: Vec<_> = (0..5u8).map(|k| ([0.34 + 0.08 * f32::from(k), 0.0, 0.0], [0.0; 3], 1.0)).collect();
@@ -93,7 +93,7 @@ fn a_pile_stands_under_a_strong_pull_and_a_long_step() {
 }
 
 #[test]
-fn four_substeps_are_four_steps_of_a_quarter() {
+fn four_substeps_equal_four_steps_of_a_quarter_of_the_length() {
     let mut start = shell(150, 0.04);
     let mut noise = noise();
     start.velocities.iter_mut().for_each(|v| (0..3).for_each(|k| v[k] = 2.0 * (noise() - 0.5) as f32));
@@ -145,7 +145,7 @@ fn bits(bodies: &Bodies) -> Vec<u32> {
 }
 
 #[test]
-fn how_a_divided_run_is_cut_changes_no_bit() {
+fn splitting_a_run_with_substeps_into_parts_changes_no_bit() {
     for name in ["naive", "tiled", "tiled-both", "vector", "grid"] {
         let config = falling(INFO.variant(name).unwrap());
         let mut whole = engine(config.clone());
@@ -184,7 +184,7 @@ fn how_a_divided_run_is_cut_changes_no_bit() {
 }
 
 #[test]
-fn a_body_that_a_hand_makes_fast_divides_the_next_step() {
+fn editing_a_body_to_be_fast_adds_substeps_to_the_next_step() {
     let mut config = falling(&INFO.variants[1]);
     let start = bodies(&[([2.0, 0.0, 0.0], [0.0; 3], 1.0), ([-2.0, 0.0, 0.0], [0.0; 3], 1.0)]);
     config.start = Scene::of_bodies("two", start);
@@ -206,7 +206,7 @@ fn a_body_that_a_hand_makes_fast_divides_the_next_step() {
 }
 
 #[test]
-fn substeps_are_set_and_kept_like_any_parameter() {
+fn substeps_are_set_and_stored_like_any_parameter() {
     let mut mode = Asteroids::default();
     let as_mode: &mut dyn Mode = &mut mode;
     assert_eq!(as_mode.values().get("substeps"), Some(ParamValue::Option("auto")));
@@ -230,7 +230,7 @@ fn substeps_are_set_and_kept_like_any_parameter() {
 }
 
 #[test]
-fn the_reference_divides_steps_as_the_device_does() {
+fn the_reference_uses_the_same_substeps_as_the_device() {
     let variant = &INFO.variants[0];
     let mode = heavy(Substeps::Auto);
     // Bodies so far from each other and from the planet that none touch, so that rounding has no effect.

@@ -92,7 +92,7 @@ fn bad_obstacles_are_refused_by_line() {
 }
 
 #[test]
-fn results_are_written_as_the_checker_reads_them() {
+fn results_are_written_in_the_format_of_the_checker() {
     let mut flow = Flow::at_rest(Walls::new(2, 1, 1.0, |x, _| x == 1), 0.1, 0);
     flow.cells[0][1] += 0.01;
     let mut text = Vec::new();

@@ -190,14 +190,14 @@ fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
 
 /// The test detects a mistake in the source of each variant; it tries the first mistake of each variant.
 #[test]
-fn a_mistake_in_each_variant_is_found() {
+fn a_fault_in_the_source_of_each_variant_is_detected() {
     let mut variants = BTreeSet::new();
     find_mistakes(|variant| variants.insert(variant.to_owned()));
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn mistakes_are_found() {
+fn all_faults_injected_into_kernels_are_detected() {
     find_mistakes(|_| true);
 }
 
@@ -260,7 +260,7 @@ fn sliding(walls: Walls, speed: f64, tracers: usize) -> Flow {
 }
 
 #[test]
-fn tracers_go_with_the_flow() {
+fn tracers_are_advected_by_the_flow() {
     let mode = Fluid { drive: Drive::Row, accel: 1e-8, density: 1.0, ..Fluid::default() };
     for variant in &VARIANTS {
         let mut flow = sliding(open(40, 20), 0.05, 300);
@@ -294,7 +294,7 @@ fn tracers_go_with_the_flow() {
 }
 
 #[test]
-fn tracers_stay_out_of_walls_and_come_back() {
+fn tracers_stay_out_of_walls_and_reenter_the_grid() {
     let walls = obstacles(60, 30);
     for drive in [Drive::Force, Drive::Inlet] {
         let mode = Fluid { drive, accel: 2e-3, inlet: 0.1, omega: 1.5, ..Fluid::default() };
@@ -317,7 +317,7 @@ fn tracers_stay_out_of_walls_and_come_back() {
 }
 
 #[test]
-fn the_field_is_shown() {
+fn the_image_shows_the_selected_field() {
     let walls = obstacles(50, 31);
     let flow = stirred(walls.clone(), 0.1);
     for (field, expected) in [(Field::Speed, 0), (Field::Density, 1), (Field::Vorticity, 2)] {
@@ -388,7 +388,7 @@ fn walls_are_painted_and_erased() {
 }
 
 #[test]
-fn grids_that_cannot_be_stepped_are_refused() {
+fn grids_that_are_too_small_or_fully_blocked_are_refused() {
     let mode = Fluid::default();
     for (walls, words) in [
         (open(2, 100), "2 × 100 cells"),
@@ -404,7 +404,7 @@ fn grids_that_cannot_be_stepped_are_refused() {
 }
 
 #[test]
-fn a_long_burst_is_the_same_as_short_ones() {
+fn one_long_burst_of_steps_equals_several_short_bursts() {
     let mode = Fluid::default();
     let flow = stirred(obstacles(37, 23), mode.density);
     for variant in &VARIANTS {

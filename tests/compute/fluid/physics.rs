@@ -52,7 +52,7 @@ fn the_box_has_the_published_reynolds_number() {
 }
 
 #[test]
-fn every_variant_keeps_the_mass() {
+fn every_variant_conserves_mass() {
     let mode = Fluid { omega: 1.7, ..Fluid::default() };
     for variant in &VARIANTS {
         let flow = stirred(closed(70, 40), mode.density);
@@ -78,13 +78,13 @@ fn channel(mode: &Fluid, variant: &'static Variant, [nx, height]: [usize; 2], ti
 /// weakest allowed one to one that gives half the speed of sound. In f32, kernels that store whole populations would
 /// lose weak forces: 1e-8 moved nothing, and 1e-7 gave 0.44 of this flow.
 #[test]
-fn a_force_between_walls_makes_a_parabola() {
+fn a_force_between_walls_gives_a_parabolic_velocity_profile() {
     makes_a_parabola(&[1e-8, 1.3e-3]);
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn every_force_between_walls_makes_a_parabola() {
+fn every_force_between_walls_gives_a_parabolic_velocity_profile() {
     makes_a_parabola(&[1e-7, 1e-6, 1e-5, 1e-4]);
 }
 
@@ -118,13 +118,13 @@ fn makes_a_parabola(forces: &[f32]) {
 /// which BGK has with Λ = (1/ω − ½)² and which vanishes at Λ = 3/16 (Ginzburg, Verhaeghe and d'Humières 2008). The last
 /// term is the half of the force that the velocity before the force does not contain.
 #[test]
-fn a_channel_converges_in_second_order() {
+fn channel_flow_converges_with_second_order() {
     converges_in_second_order(&[8, 16]);
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn a_fine_channel_converges_in_second_order() {
+fn channel_flow_on_a_fine_grid_converges_with_second_order() {
     converges_in_second_order(&[8, 16, 32]);
 }
 
@@ -189,7 +189,7 @@ fn reading(simulation: &mut FluidSimulation, key: &str) -> Option<Reading> {
 
 /// A shear wave u = U·sin(ky) has strain rates up to kU, with mean 2/π kU. The eddy viscosity is C² times the rate.
 #[test]
-fn the_effective_viscosity_is_that_of_smagorinsky() {
+fn the_effective_viscosity_matches_the_smagorinsky_model() {
     const HEIGHT: usize = 64;
     let mode = Fluid {
         collision: Collision::Les,
@@ -232,7 +232,7 @@ fn the_effective_viscosity_is_that_of_smagorinsky() {
 
 /// Above 0.3 of the speed of sound, the program warns and says what the user can do.
 #[test]
-fn a_flow_that_is_too_fast_is_told() {
+fn a_warning_is_shown_if_the_flow_is_too_fast() {
     for (speed, is_told) in [(0.15, false), (0.2, true)] {
         let mode = Fluid { accel: 1e-8, density: 1.0, ..Fluid::default() };
         let mut simulation = fastest(&mode, &shear_wave(32, speed));
@@ -251,7 +251,7 @@ fn a_flow_that_is_too_fast_is_told() {
 /// diameter.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn the_vortex_street_has_its_frequency() {
+fn the_vortex_street_has_the_expected_strouhal_number() {
     const SETTLING: u32 = 30_000;
     const STEPS: u32 = 15_000;
     let (mode, walls) = made(&FLUID[0], CELLS);
@@ -339,7 +339,7 @@ fn shear_wave(height: usize, speed: f64) -> Flow {
 
 /// A shear wave decays as exp(−ν k² t), where ν is the nominal viscosity.
 #[test]
-fn a_wave_of_shear_fades_by_the_viscosity() {
+fn a_shear_wave_decays_at_the_rate_given_by_the_viscosity() {
     const HEIGHT: usize = 64;
     let k = TAU / HEIGHT as f64;
     for (collision, omega) in
@@ -359,7 +359,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
 
 /// Every scene has a valid grid and valid parameters, moves, and does not blow up.
 #[test]
-fn every_scene_flows() {
+fn every_scene_flows_without_blowing_up() {
     for scene in FLUID.iter() {
         let bodies = scene.bodies.unwrap_or(10_000);
         let (mode, walls) = made(scene, bodies);

@@ -241,7 +241,7 @@ fn exact() -> Vec<&'static Variant> {
 }
 
 #[test]
-fn cases_of_the_teaching_code_come_to_what_it_computes_in_double_precision() {
+fn teaching_code_cases_match_its_double_precision_results() {
     let closed = grid(64, 64, |x, y| is_border(x, y, 64, 64));
     compare("box", CASE, &closed, &exact());
     // A wall from bottom to top, and a block in the remaining part.
@@ -260,7 +260,7 @@ fn cases_of_the_teaching_code_come_to_what_it_computes_in_double_precision() {
 /// Compares the published case, whose Reynolds number in single precision is 9.751927375793.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn the_published_box_comes_to_what_the_teaching_code_computes_in_double_precision() {
+fn the_published_box_matches_the_double_precision_teaching_code() {
     let params = Params { nx: 128, ny: 128, steps: 40_000, ..CASE };
     let closed = grid(128, 128, |x, y| is_border(x, y, 128, 128));
     compare("published box", params, &closed, &[auto_variant(&cpu().info, 128 * 128)]);

@@ -40,7 +40,7 @@ fn without_ffmpeg(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn without_ffmpeg_it_says_so_at_once_and_other_films_need_none() {
+fn missing_ffmpeg_is_reported_at_once_and_other_formats_still_work() {
     let folder = folder();
     let path = without_ffmpeg(folder.path());
     let args = format!("{RENDER} --frames 3 --steps 4000000000 --out film.mp4");
@@ -58,7 +58,7 @@ fn without_ffmpeg_it_says_so_at_once_and_other_films_need_none() {
 }
 
 #[test]
-fn ffmpeg_is_given_every_picture_and_what_it_says_is_told() {
+fn ffmpeg_receives_every_picture_and_its_messages_are_reported() {
     let folder = folder();
     let args = format!("{RENDER} --frames 5 --fps 24 --out film.webm");
     let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
@@ -93,7 +93,7 @@ fn ffmpeg_is_given_every_picture_and_what_it_says_is_told() {
 }
 
 #[test]
-fn a_picture_is_resumed_unless_it_is_bare() {
+fn a_rendered_picture_can_be_resumed_unless_bare() {
     let folder = folder();
     let at = |args: &str| run(folder.path(), args);
     at("render --scene plummer --bodies 200 --steps 30 --size 64x40 --out film.png");
@@ -148,7 +148,7 @@ fn filming_by(mut command: std::process::Command, folder: &Path, name: &str) -> 
 }
 
 #[test]
-fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
+fn a_signal_cancels_a_film_with_its_exit_code_and_leaves_no_file() {
     let folder = folder();
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
         let child = filming(folder.path(), "film.gif");
@@ -163,7 +163,7 @@ fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
 
 /// A film continues after its terminal closes if the program was started with `nohup`.
 #[test]
-fn a_film_that_is_to_outlive_its_terminal_does() {
+fn a_film_started_with_nohup_survives_its_terminal() {
     let folder = folder();
     let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_gravitile")]);
@@ -181,7 +181,7 @@ fn a_film_that_is_to_outlive_its_terminal_does() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_film_that_is_killed_leaves_nothing() {
+fn a_killed_film_leaves_no_file() {
     let folder = folder();
     install(folder.path(), " V..... libx264 H.264\\n", "");
     for name in ["film.gif", "film.mp4"] {

@@ -221,7 +221,7 @@ fn bad_input_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_refused_file_is_what_it_was() {
+fn a_refused_command_leaves_the_output_file_unchanged() {
     let folder = folder();
     fs::write(folder.path().join("bodies.csv"), "mine").unwrap();
     assert_refusal(folder.path(), "run --scene nope --out bodies.csv", &[], &["unknown scene"]);
@@ -230,7 +230,7 @@ fn a_refused_file_is_what_it_was() {
 }
 
 #[test]
-fn a_wrong_name_lists_the_right_ones() {
+fn an_unknown_name_is_refused_with_a_list_of_valid_names() {
     for info in MODES {
         let scenes: Vec<_> = info.scenes.iter().map(|scene| scene.name.as_str()).collect();
         let variants: Vec<_> = info.variants.iter().map(|variant| variant.name).collect();
@@ -246,7 +246,7 @@ fn a_wrong_name_lists_the_right_ones() {
 }
 
 #[test]
-fn without_a_device_it_says_what_to_install() {
+fn a_missing_opencl_device_is_reported_with_what_to_install() {
     // This hides all drivers from the ICD loader.
     let hidden = [("OCL_ICD_VENDORS", "/nonexistent"), ("OCL_ICD_FILENAMES", "")];
     for args in ["devices", "devices --json", "run", "view", "bench", "check", "render --out x.png", ""] {
@@ -258,7 +258,7 @@ fn without_a_device_it_says_what_to_install() {
 }
 
 #[test]
-fn without_a_display_it_says_what_works() {
+fn a_missing_display_is_reported_with_commands_that_work_without_one() {
     for args in ["", "view", "--bodies 256 --report r.json"] {
         assert_refusal(
             folder().path(),

@@ -56,7 +56,7 @@ fn run_reports_what_was_measured() {
 
 /// The trace contains every recorded launch, and the report contains their sums.
 #[test]
-fn a_profile_is_a_trace_and_a_table() {
+fn a_profile_has_a_trace_file_and_a_summary_table() {
     let folder = folder();
     let args = "run --bodies 500 --steps 5 --variant tree --set integrator=euler --profile p.json --json";
     let report = json(folder.path(), args);
@@ -93,7 +93,7 @@ fn a_profile_is_a_trace_and_a_table() {
 }
 
 #[test]
-fn run_says_when_energy_is_lost_by_design_and_names_units() {
+fn run_reports_energy_lost_by_design_and_units() {
     let run = |args: &str| stdout(folder().path(), &format!("run --bodies 100 --steps 3 {args}"));
     assert!(run("").contains(", drift "), "gravity conserves energy");
     for args in ["--set decay=0.9", "--mode asteroids"] {
@@ -105,7 +105,7 @@ fn run_says_when_energy_is_lost_by_design_and_names_units() {
 }
 
 #[test]
-fn run_without_json_is_for_people() {
+fn run_without_json_prints_human_readable_text() {
     let text = stdout(folder().path(), "run --bodies 100 --steps 3");
     for words in ["gravity · spiral · 100 bodies", "3 steps", "interactions/s", "energy", "momentum"] {
         assert!(text.contains(words), "{words} is not in\n{text}");
@@ -143,7 +143,7 @@ fn every_scene_and_every_variant_runs() {
 }
 
 #[test]
-fn no_steps_change_nothing() {
+fn zero_steps_change_nothing() {
     let folder = folder();
     for steps in [0, 1] {
         let out = format!("{steps}.csv");
@@ -158,7 +158,7 @@ fn no_steps_change_nothing() {
 }
 
 #[test]
-fn written_bodies_go_on_where_they_stopped() {
+fn bodies_written_to_a_file_continue_where_the_run_stopped() {
     let folder = folder();
     let scene = "run --scene two-body --steps";
     stdout(folder.path(), &format!("{scene} 40 --out all.csv"));
@@ -181,7 +181,7 @@ fn written_bodies_go_on_where_they_stopped() {
 }
 
 #[test]
-fn a_seed_stands_for_its_bodies() {
+fn a_seed_determines_the_bodies() {
     let folder = folder();
     let csv = |seed: u64, out: &str| {
         stdout(folder.path(), &format!("run --bodies 500 --steps 3 --seed {seed} --out {out}"));
@@ -323,7 +323,7 @@ fn render_draws_a_fluid_with_its_walls() {
 }
 
 #[test]
-fn several_devices_are_chosen_and_tell_how_they_share() {
+fn several_devices_are_selected_and_report_how_they_share_the_work() {
     if compute::list().unwrap().iter().any(|found| compute::aborts_on_sub_devices(&found.info)) {
         eprintln!("SKIPPED: this version of PoCL aborts with parts of a CPU");
         return;
@@ -535,7 +535,7 @@ fn bench_continues_from_a_snapshot() {
 }
 
 #[test]
-fn bench_looks_for_no_limit_that_no_row_has() {
+fn bench_measures_only_the_peak_speeds_of_modes_in_its_rows() {
     let folder = folder();
     // The mode asteroids has no variant `unrolled`.
     let text = stdout(folder.path(), "bench --bodies 64 --variant unrolled --repeats 1 --seconds 0.01");
@@ -543,7 +543,7 @@ fn bench_looks_for_no_limit_that_no_row_has() {
 }
 
 #[test]
-fn bench_draws_what_it_measured() {
+fn bench_plots_its_measurements() {
     let folder = folder();
     let bench = "bench --mode gravity --variant naive,tiled --repeats 1 --seconds 0.01";
     let header = "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second";
@@ -616,7 +616,7 @@ fn bench_draws_rooflines() {
 
 /// The settings of the built-in lessons are valid for both kinds of devices.
 #[test]
-fn a_lesson_has_settings_that_run() {
+fn built_in_lessons_have_valid_settings() {
     use gravitile::compute::DeviceKind;
     let folder = folder();
     let mut all = std::collections::BTreeSet::new();
@@ -632,7 +632,7 @@ fn a_lesson_has_settings_that_run() {
 }
 
 #[test]
-fn bench_measures_the_scene_of_any_size_that_is_asked_for() {
+fn bench_measures_the_requested_scene_with_the_requested_number_of_bodies() {
     let folder = folder();
     let bench = "bench --bodies 300 --seconds 0.001 --repeats 1";
     let text = stdout(folder.path(), &format!("{bench} --json --variant naive --scene plummer"));
@@ -709,7 +709,7 @@ fn check_reports_as_json() {
 }
 
 #[test]
-fn bench_leaves_out_only_what_is_not_possible() {
+fn bench_skips_only_impossible_combinations() {
     let args = "bench --bodies 64 --work-group 8,100000 --variant private --repeats 1 --seconds 0.01 --json";
     let assert = gravitile(folder().path(), args).assert().success();
     let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
@@ -752,7 +752,7 @@ fn help_explains_every_command_and_option() {
 }
 
 #[test]
-fn a_search_is_remembered_and_a_broken_list_is_told_and_ignored() {
+fn tuning_results_are_reused_and_a_broken_file_is_reported_and_ignored() {
     let folder = folder();
     let report = json(folder.path(), "bench --tune --mode gravity --bodies 512 --json");
     let rows = report["rows"].as_array().unwrap();
@@ -772,7 +772,7 @@ fn a_search_is_remembered_and_a_broken_list_is_told_and_ignored() {
 }
 
 #[test]
-fn knobs_are_set_and_wrong_ones_are_told() {
+fn knobs_are_set_by_options_of_run_and_bench() {
     let folder = folder();
     let run = json(folder.path(), "run --bodies 64 --steps 1 --variant blocked --knob k=4 split=2 --json");
     assert_eq!((&run["knobs"]["k"], &run["knobs"]["split"]), (&4.into(), &2.into()));
@@ -784,7 +784,7 @@ fn knobs_are_set_and_wrong_ones_are_told() {
 }
 
 #[test]
-fn check_says_whether_edited_kernels_are_right() {
+fn check_reports_whether_edited_kernels_are_correct() {
     let folder = folder();
     let place = folder.path().join("mine");
     gravitile::engine::kernel_lab::prepare(&place).unwrap();
@@ -809,7 +809,7 @@ fn check_says_whether_edited_kernels_are_right() {
 /// so.
 #[cfg(unix)]
 #[test]
-fn a_cache_that_cannot_be_written_is_replaced_and_told() {
+fn an_unwritable_cache_folder_is_replaced_and_reported() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").unwrap();
     let told = |cache: &Path, temporary: &Path, code: i32| {
@@ -833,7 +833,7 @@ fn a_cache_that_cannot_be_written_is_replaced_and_told() {
 /// they compute.
 #[cfg(unix)]
 #[test]
-fn in_a_read_only_home_the_program_computes() {
+fn the_program_runs_with_a_read_only_home_folder() {
     let folder = folder();
     let called = |args: &str, code: i32| {
         let mut command = gravitile(folder.path(), args);
@@ -861,7 +861,7 @@ fn in_a_read_only_home_the_program_computes() {
 /// If an older version of the program runs beside a newer one, it does not change the newer one's file of tuned
 /// kernels.
 #[test]
-fn tuned_kernels_of_a_newer_version_are_kept() {
+fn a_tuning_file_of_a_newer_version_is_not_changed() {
     let folder = folder();
     let file = folder.path().join("gravitile").join("tuned.json");
     fs::create_dir(file.parent().unwrap()).unwrap();

@@ -14,7 +14,7 @@ use super::{folder, gravitile, json, stdout};
 
 /// Saving a run and resuming it in another process gives the same final file, byte for byte, as one uninterrupted run.
 #[test]
-fn one_run_or_two_come_to_the_same_bytes() {
+fn a_saved_and_resumed_run_gives_the_same_bytes_as_one_run() {
     let folder = folder();
     for what in [
         "--scene galaxy --bodies 500",
@@ -36,7 +36,7 @@ fn one_run_or_two_come_to_the_same_bytes() {
 /// A resumed flow has the same cells and mean speeds as an uninterrupted run. The tracers differ, because they also
 /// move when bursts end.
 #[test]
-fn a_flow_goes_on_with_its_mean_speeds() {
+fn a_resumed_flow_keeps_its_mean_speeds() {
     let folder = folder();
     for name in ["whole", "both"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -55,7 +55,7 @@ fn a_flow_goes_on_with_its_mean_speeds() {
 
 /// A picture that is drawn from a snapshot uses the camera that the snapshot stores.
 #[test]
-fn a_picture_is_drawn_from_where_the_snapshot_was_looked_at() {
+fn a_picture_of_a_snapshot_uses_the_stored_camera() {
     let folder = folder();
     stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --save a.gravitile");
     let path = |name: &str| folder.path().join(name);
@@ -75,7 +75,7 @@ fn a_picture_is_drawn_from_where_the_snapshot_was_looked_at() {
 }
 
 #[test]
-fn how_it_goes_on_may_be_changed_and_a_picture_may_be_drawn() {
+fn a_resumed_run_accepts_other_options_and_can_be_rendered() {
     let folder = folder();
     stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --variant tiled --save a.gravitile");
     let report = json(folder.path(), "run --resume a.gravitile --steps 1 --json");
@@ -92,7 +92,7 @@ fn how_it_goes_on_may_be_changed_and_a_picture_may_be_drawn() {
 
 /// A resumed run keeps its kernel if an option changes, although `auto` now knows a faster kernel for new runs.
 #[test]
-fn what_goes_on_otherwise_goes_on_with_its_kernel() {
+fn a_resumed_run_keeps_its_kernel_when_options_change() {
     let folder = folder();
     stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --save a.gravitile");
     let recipe = |args: &str| {
@@ -115,7 +115,7 @@ fn what_goes_on_otherwise_goes_on_with_its_kernel() {
 /// A snapshot of bodies that were loaded from a file in another folder is saved in the working directory, under the
 /// name of that file.
 #[test]
-fn what_is_loaded_is_called_as_its_file() {
+fn loaded_bodies_are_named_after_their_file() {
     let folder = folder();
     fs::create_dir(folder.path().join("sub")).unwrap();
     fs::write(folder.path().join("sub/two.csv"), "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,1,0,1\n").unwrap();
@@ -124,7 +124,7 @@ fn what_is_loaded_is_called_as_its_file() {
 }
 
 #[test]
-fn a_scene_file_says_what_runs() {
+fn a_scene_file_determines_mode_bodies_and_parameters() {
     let folder = folder();
     let scene = "mode = \"asteroids\"\ngenerator = \"disc\"\n[arguments]\nspread = 10.0\n[params]\nradius = 0.01\n\
                  [start]\nbodies = 200\nseed = 9\n";
@@ -158,7 +158,7 @@ fn tipsy_bodies_are_loaded() {
 /// A limit on the file size simulates a full disk. The previously saved file stays intact.
 #[test]
 #[cfg(unix)]
-fn a_full_disk_leaves_the_file_of_before() {
+fn a_full_disk_leaves_the_previous_file_intact() {
     let folder = folder();
     stdout(folder.path(), "run --bodies 100 --steps 1 --save a.gravitile");
     let before = fs::read(folder.path().join("a.gravitile")).unwrap();
@@ -188,7 +188,7 @@ fn a_full_disk_leaves_the_file_of_before() {
 
 /// A scene is drawn with its own appearance and camera. Options override them, and a snapshot of the scene keeps them.
 #[test]
-fn a_scene_brings_its_look_and_options_win() {
+fn options_override_the_look_and_camera_of_a_scene() {
     let folder = folder();
     let scene = |name: &str, tables: &str| {
         let text = format!("mode = \"gravity\"\ngenerator = \"plummer\"\n{tables}");

@@ -56,7 +56,7 @@ fn the_manual_has_a_page_for_every_command() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     for args in ["completions bash", "man"] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
         let output =

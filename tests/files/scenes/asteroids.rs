@@ -77,7 +77,7 @@ fn no_body_moves_farther_in_a_step_than_the_smallest_is_wide() {
 }
 
 #[test]
-fn more_bodies_take_more_room_and_not_less_space_each() {
+fn the_size_of_a_scene_grows_with_the_number_of_bodies() {
     for row in scenes() {
         let size = |n| {
             let (bodies, _) = scene("asteroids", &row.name, n, &[]);
@@ -146,7 +146,7 @@ fn billiards_stay_on_the_table() {
 }
 
 #[test]
-fn a_pack_is_and_stays_at_rest() {
+fn a_pack_of_bodies_starts_and_stays_at_rest() {
     let info = modes::find("asteroids").unwrap();
     let file = "mode = \"asteroids\"\ngenerator = \"pack\"\n[params]\nplanet_mass = 0\nplanet_radius = 0\n";
     let row = &Config::of_file(parse("pack", file).unwrap()).unwrap().start;
@@ -175,7 +175,7 @@ fn the_box_spins_and_flies_apart() {
 }
 
 #[test]
-fn the_box_of_splash_falls_onto_the_planet() {
+fn the_box_in_the_splash_scene_falls_onto_the_planet() {
     let info = modes::find("asteroids").unwrap();
     let row = info.scene("splash").unwrap();
     let values = values(info, row, &[]);

@@ -12,7 +12,7 @@ use gravitile::scene::{Scene, Setup};
 use super::all_scenes;
 
 #[test]
-fn what_is_written_reads_back_to_the_same_bodies() {
+fn a_written_scene_file_reads_back_to_the_same_bodies() {
     for (info, scene) in all_scenes() {
         let mut config = Config::new(info);
         config.select_scene(scene);
@@ -76,7 +76,7 @@ fn close_bodies_get_a_short_softening_length() {
 
 /// A scene file that is written from a user's own walls or bodies contains the walls or bodies.
 #[test]
-fn walls_and_bodies_of_ones_own_are_written_too() {
+fn user_defined_walls_and_bodies_are_written_to_scene_files() {
     let text = "mode = \"fluid\"\nlength = 2\nwalls = '''\n#####\n#...#\n#.#.#\n.....\n'''\n[params]\ndrive = \"force\"\n";
     let config = Config::of_file(parse("mine", text).unwrap()).unwrap();
     let params = &config.mode.values();
@@ -89,7 +89,7 @@ fn walls_and_bodies_of_ones_own_are_written_too() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
+fn errors_in_scene_files_are_reported_with_line_and_expected_values() {
     for (text, told) in [
         ("", "unknown mode \"\""),
         ("mode = \"gravity\"\n", "a scene must have exactly one of"),
@@ -226,7 +226,7 @@ fn a_look_and_a_camera_are_read_and_written() {
 
 /// Text size and theme belong to the user's window: a scene file does not pass them on to other people.
 #[test]
-fn what_belongs_to_the_window_is_not_written() {
+fn window_settings_are_not_written_to_scene_files() {
     let mut config = Config::new(gravitile::modes::MODES[0]);
     let look = Look { theme: Theme::Light, scale: Size::Double, stars: 0.25, ..Look::default() };
     let look = Partial::changes(&Look::default(), &look);

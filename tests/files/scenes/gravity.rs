@@ -34,7 +34,7 @@ fn without_gravity_nothing_moves() {
 }
 
 #[test]
-fn speeds_go_with_the_root_of_g_and_places_do_not_depend_on_it() {
+fn speeds_scale_with_the_root_of_g_and_positions_do_not_depend_on_g() {
     for scene in modes::find("gravity").unwrap().scenes.iter() {
         let (one, _) = gravity(&scene.name, 64, &[]);
         let (four, _) = gravity(&scene.name, 64, &[("g", "4")]);
@@ -49,7 +49,7 @@ fn speeds_go_with_the_root_of_g_and_places_do_not_depend_on_it() {
 }
 
 #[test]
-fn every_softening_is_taken() {
+fn every_softening_gives_finite_bodies() {
     for scene in modes::find("gravity").unwrap().scenes.iter() {
         for eps in ["1e-5", "1"] {
             for law in ["plummer", "clamp"] {
@@ -64,7 +64,7 @@ fn every_softening_is_taken() {
 }
 
 #[test]
-fn the_plummer_sphere_is_in_balance_in_standard_units() {
+fn the_plummer_sphere_is_in_virial_equilibrium_in_standard_units() {
     for (n, set) in [(100, [].as_slice()), (2048, &[]), (2048, &[("g", "2")]), (6000, &[])] {
         let (bodies, values) = gravity("plummer", n, set);
         let g = f64::from(values.float("g").unwrap());
@@ -87,7 +87,7 @@ fn the_plummer_sphere_is_in_balance_in_standard_units() {
 }
 
 #[test]
-fn the_galaxy_turns_as_its_own_gravity_asks() {
+fn the_galaxy_rotates_at_the_circular_speed_of_its_own_gravity() {
     for set in [[].as_slice(), &[("g", "3"), ("eps", "0.2")]] {
         let (bodies, values) = gravity("galaxy", 4096, set);
         let [mut turning, mut circular, mut outward, mut outward2, mut count] = [0.0; 5];
@@ -152,7 +152,7 @@ fn virial_ratio(bodies: &Bodies<f64>, values: &ParamValues) -> f64 {
 }
 
 #[test]
-fn galaxies_with_halos_are_in_balance() {
+fn galaxies_with_halos_are_in_virial_equilibrium() {
     let (bodies, values) = gravity("disc", 4096, &[]);
     let ratio = virial_ratio(&bodies, &values);
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
@@ -209,7 +209,7 @@ fn the_clumpy_cloud_is_cold_and_clumpy() {
 }
 
 #[test]
-fn the_web_starts_nearly_even_and_expands_to_twice_its_radius() {
+fn the_cosmic_web_starts_nearly_uniform_and_expands_to_twice_its_radius() {
     let (bodies, _) = gravity("cosmic-web", 4096, &[]);
     // In a uniform ball, the mean distance of the mass from the centre is ¾ of the radius, and speeds are proportional
     // to the distance.
@@ -227,7 +227,7 @@ fn the_web_starts_nearly_even_and_expands_to_twice_its_radius() {
 }
 
 #[test]
-fn the_web_clumps_while_it_expands() {
+fn the_cosmic_web_forms_clumps_while_expanding() {
     let (mut bodies, values) = gravity("cosmic-web", 1024, &[]);
     // Returns the fraction of the bodies in cells with more than three times the mean number of bodies.
     let clumped = |bodies: &Bodies<f64>, radius: f64| {
@@ -248,7 +248,7 @@ fn the_web_clumps_while_it_expands() {
 }
 
 #[test]
-fn two_bodies_are_back_after_the_period() {
+fn two_bodies_return_after_one_period() {
     let sets: [&[(&str, &str)]; 4] = [
         &[],
         &[("g", "2.5"), ("eps", "0.3")],
@@ -271,7 +271,7 @@ fn two_bodies_are_back_after_the_period() {
 }
 
 #[test]
-fn two_bodies_on_an_oval_orbit_are_close_at_half_time_and_back_after_the_period() {
+fn two_bodies_on_an_eccentric_orbit_approach_at_half_period_and_return() {
     for (eccentricity, set) in
         [("0.6", [("eps", "1e-5")].as_slice()), ("0.3", &[("eps", "1e-5"), ("g", "2")])]
     {
@@ -291,7 +291,7 @@ fn two_bodies_on_an_oval_orbit_are_close_at_half_time_and_back_after_the_period(
 }
 
 #[test]
-fn three_bodies_are_back_after_one_figure_eight() {
+fn three_bodies_return_after_one_figure_eight_period() {
     for (set, g) in [([].as_slice(), 1.0f64), (&[("g", "4")], 4.0)] {
         let (start, values) = gravity("figure-eight", 3, set);
         let (mut bodies, period) = (start.clone(), FIGURE_EIGHT_PERIOD / g.sqrt());
@@ -372,7 +372,7 @@ fn leapfrog(bodies: &mut Bodies<f64>, force: &impl Fn(f64) -> f64, dt: f64, step
 /// ecliptic: rounded x and y in astronomical units (JPL Horizons). The scene's orbital elements are accurate to some
 /// arc minutes.
 #[test]
-fn planets_stand_where_they_stood() {
+fn planet_positions_match_the_jpl_ephemeris() {
     let (bodies, _) = gravity("solar-system", 1, &[]);
     assert_eq!(bodies.len(), 2010);
     let from_sun = |i: usize| [0, 1, 2].map(|k| bodies.positions[i][k] - bodies.positions[0][k]);

@@ -52,7 +52,7 @@ fn checksum(bodies: &Bodies) -> u64 {
 }
 
 #[test]
-fn parameters_of_scenes_are_allowed() {
+fn scene_parameters_are_valid() {
     for (info, scene) in all_scenes() {
         let mut mode = (info.default)();
         for (key, value) in &scene.params {
@@ -63,7 +63,7 @@ fn parameters_of_scenes_are_allowed() {
 }
 
 #[test]
-fn names_are_unlike_each_other() {
+fn scene_names_are_unique() {
     for info in modes::MODES {
         for (i, scene) in info.scenes.iter().enumerate() {
             assert!(Arc::ptr_eq(info.scene(&scene.name).unwrap(), &info.scenes[i]), "{}", scene.name);
@@ -73,7 +73,7 @@ fn names_are_unlike_each_other() {
 }
 
 #[test]
-fn any_number_of_bodies_is_made_finite_and_at_rest_about_the_origin() {
+fn scenes_of_any_size_are_finite_and_at_rest_about_the_origin() {
     for (info, scene) in every_scene() {
         let params = values(info, scene, &[]);
         for n in [1, 2, 3, 4, 5, 7, 64, 1000, 3001] {
@@ -114,7 +114,7 @@ fn any_number_of_bodies_is_made_finite_and_at_rest_about_the_origin() {
 }
 
 #[test]
-fn the_seed_decides() {
+fn the_seed_determines_the_bodies_of_a_scene() {
     for (info, scene) in every_scene() {
         let params = values(info, scene, &[]);
         let [first, again, other] = [1, 1, 2].map(|seed| make(scene, 100, seed, &params));
@@ -159,7 +159,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
 }
 
 #[test]
-fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
+fn grids_have_about_the_requested_number_of_cells_and_stay_unchanged() {
     let info = modes::find("fluid").unwrap();
     let make = |scene: &Scene, cells, seed| {
         let params = &values(info, scene, &[]);

@@ -109,7 +109,7 @@ impl Tally {
 /// Reads every file of every format, in a process with little memory.
 #[test]
 #[ignore = "run by others, with little memory"]
-fn all_files_are_read() {
+fn every_file_is_read_in_limited_memory() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let mutations: usize = std::env::var(MUTATIONS).unwrap().parse().unwrap();
     // Stores the name of the current file, so that the name is known if the process is killed.
@@ -155,7 +155,7 @@ fn try_all(mutations: usize, stepped: usize) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     prepare(folder);
-    let output = run_limited(module_path!(), "all_files_are_read", folder, mutations);
+    let output = run_limited(module_path!(), "every_file_is_read_in_limited_memory", folder, mutations);
     let last = fs::read_to_string(folder.join("now")).unwrap_or_default();
     check_passed(&output, &format!("at {last}"));
     println!("{}", String::from_utf8_lossy(&output.stdout));
@@ -177,13 +177,13 @@ fn try_all(mutations: usize, stepped: usize) {
 }
 
 #[test]
-fn no_file_does_harm() {
+fn no_untrusted_file_causes_harm() {
     try_all(FEW, STEPPED[0]);
 }
 
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
-fn no_file_of_many_does_harm() {
+fn no_untrusted_file_of_a_large_set_causes_harm() {
     try_all(MANY, STEPPED[1]);
 }
 
@@ -209,7 +209,7 @@ fn from_file<T>(bytes: &[u8], name: &str, read: impl Fn(&Path) -> T) -> T {
 }
 
 #[test]
-fn what_a_picture_carries_is_read_and_a_bomb_is_not_unpacked() {
+fn data_embedded_in_pictures_is_read_and_decompression_bombs_are_refused() {
     let snapshots = (FORMATS[0].whole)();
     assert!(matches!(Carried::read(Cursor::new(carrying(b"gvSt", &snapshots[0]))), Ok(Carried::Snapshot(_))));
     let scene = Config::new(MODES[1]).to_file().unwrap();
@@ -229,7 +229,7 @@ fn what_a_picture_carries_is_read_and_a_bomb_is_not_unpacked() {
 }
 
 #[test]
-fn tipsy_files_of_both_kinds_are_read() {
+fn tipsy_files_of_both_byte_orders_are_read() {
     for is_big in [false, true] {
         let bodies = from_file(&tipsy_file(is_big), "x.bin", tipsy::load).unwrap();
         assert_eq!(bodies.positions[0], [1.0, 2.0, 3.0, 0.0]);
@@ -239,7 +239,7 @@ fn tipsy_files_of_both_kinds_are_read() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said() {
+fn errors_in_files_are_described() {
     let snapshots = (FORMATS[0].whole)();
     let tipsy = tipsy_file(true);
     let mut many = tipsy.clone();

@@ -25,7 +25,7 @@ fn study(window: &mut Window, button: &str) {
 }
 
 #[test]
-fn a_study_fills_a_window_that_can_be_closed() {
+fn a_study_shows_its_chart_in_a_window_that_can_be_closed() {
     for info in MODES {
         for (button, study_of, title) in [
             ("Auto-tune", Study::Tune, "settings, in the order tried"),
@@ -69,7 +69,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
 }
 
 #[test]
-fn it_stands_beside_panel_and_overlay() {
+fn the_chart_does_not_cover_the_panel_or_the_overlay() {
     let mut window = open(MODES[0]);
     study(&mut window, "Bodies");
     // In a window of this height the button is out of sight. The position of the chart is reset as if it had never been
@@ -88,7 +88,7 @@ fn it_stands_beside_panel_and_overlay() {
 }
 
 #[test]
-fn what_is_saved_is_asked_for_once_there_is_something() {
+fn the_chart_can_be_saved_once_results_exist() {
     let mut window = open(MODES[0]);
     study(&mut window, "Bodies");
     window.state_mut().actions.clear();
@@ -109,7 +109,7 @@ fn what_is_saved_is_asked_for_once_there_is_something() {
 }
 
 #[test]
-fn the_best_of_a_place_is_drawn_and_all_are_listed() {
+fn the_chart_draws_the_best_trial_per_position_and_lists_all() {
     let app = App::new(MODES[0]);
     let mut chart = Chart::new(Axis::WorkGroup, &app.config, &app.device);
     let slow = trials(&app, 256, 64)[0];
@@ -133,7 +133,7 @@ fn the_best_of_a_place_is_drawn_and_all_are_listed() {
 }
 
 #[test]
-fn a_picture_has_the_colours_of_its_lines() {
+fn a_saved_chart_has_the_colours_of_its_lines() {
     let app = App::new(MODES[0]);
     let mut chart = Chart::new(Axis::WorkGroup, &app.config, &app.device);
     let draw = |charts: &[Chart]| {
@@ -161,7 +161,7 @@ fn a_picture_has_the_colours_of_its_lines() {
 }
 
 #[test]
-fn pointing_at_a_mark_tells_its_numbers() {
+fn hovering_over_a_marker_shows_its_values() {
     let mut window = open(MODES[0]);
     study(&mut window, "Bodies");
     let trial = trials(window.state(), 1024, 8)[0];

@@ -48,7 +48,7 @@ fn has(window: &Window, label: &str) -> bool {
 }
 
 #[test]
-fn each_half_tells_what_is_special_about_it() {
+fn each_half_shows_its_differing_settings() {
     let mut window = open_folded(MODES[0]);
     assert!(!has(&window, "Edited in panel") && !has(&window, "Divergence"));
     compare(&mut window, Half::Left);
@@ -106,7 +106,7 @@ fn keys_and_buttons_compare_swap_keep_and_end() {
 }
 
 #[test]
-fn what_needs_one_simulation_is_refused() {
+fn actions_on_a_single_simulation_are_refused_during_a_comparison() {
     let mut window = open_folded(MODES[0]);
     compare(&mut window, Half::Right);
     window.state_mut().actions.clear();

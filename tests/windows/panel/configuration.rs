@@ -62,7 +62,7 @@ fn the_shape_of_a_work_group_can_be_chosen_where_it_covers_a_grid() {
 }
 
 #[test]
-fn numbers_with_auto() {
+fn number_fields_with_auto_can_be_typed_and_reset() {
     let mut window = open(MODES[0]);
     let bodies = |window: &Window| window.state().config.bodies;
     assert_eq!(bodies(&window), None);
@@ -83,7 +83,7 @@ fn numbers_with_auto() {
 }
 
 #[test]
-fn a_drag_of_the_bodies_counts_when_it_ends() {
+fn dragging_the_number_of_bodies_takes_effect_on_release() {
     let mut window = open_folded(MODES[0]);
     let at = window.get_by_role_and_label(Role::SpinButton, "Bodies").rect().center();
     window.drag_at(at);
@@ -100,7 +100,7 @@ fn a_drag_of_the_bodies_counts_when_it_ends() {
 }
 
 #[test]
-fn what_was_dragged_halfway_when_the_panel_was_hidden_is_forgotten() {
+fn hiding_the_panel_discards_an_unfinished_drag() {
     for label in ["Bodies", "step"] {
         let mut window = open_folded(MODES[0]);
         let value = |window: &Window| window.get_by_role_and_label(Role::SpinButton, label).value().unwrap();
@@ -122,7 +122,7 @@ fn what_was_dragged_halfway_when_the_panel_was_hidden_is_forgotten() {
 }
 
 #[test]
-fn a_double_click_on_a_name_goes_back_to_auto() {
+fn a_double_click_on_a_label_resets_to_auto() {
     let mut window = open(MODES[0]);
     for (name, key, option) in [("Variant", "variant", "naive"), ("Work-group", "work-group", "8")] {
         choose(&mut window, key, option);
@@ -155,7 +155,7 @@ fn a_scene_may_fix_the_number_of_bodies() {
 }
 
 #[test]
-fn seeds_are_typed_or_drawn() {
+fn seeds_can_be_typed_or_generated() {
     let mut window = open(MODES[0]);
     type_number(&mut window, "Seed", "42");
     assert_eq!(window.state().config.seed, 42);
@@ -194,7 +194,7 @@ fn each_mode_keeps_its_own_settings() {
 }
 
 #[test]
-fn what_was_tuned_is_known_in_every_mode() {
+fn tuning_results_are_available_in_every_mode() {
     let mut window = open(MODES[0]);
     let device = window.state().device.clone();
     for info in MODES {
@@ -218,7 +218,7 @@ fn what_was_tuned_is_known_in_every_mode() {
 }
 
 #[test]
-fn devices_are_chosen_live_and_one_always_computes() {
+fn devices_are_selected_while_running_and_one_stays_selected() {
     let mut window = open(MODES[0]);
     assert!(window.query_by_label_contains("0 · a device").is_none(), "there is no choice");
     let one = window.state().device.clone();
@@ -240,7 +240,7 @@ fn devices_are_chosen_live_and_one_always_computes() {
 }
 
 #[test]
-fn the_overlay_tells_how_devices_share() {
+fn the_overlay_shows_how_devices_share_the_work() {
     let mut window = open(MODES[0]);
     let member = |index, share| Member { index, device: "a GPU".into(), share, step_ms: 6.7 * share };
     window.state_mut().stats.sharing = Some(Sharing {
@@ -257,7 +257,7 @@ fn the_overlay_tells_how_devices_share() {
 }
 
 #[test]
-fn choosing_a_method_of_the_tree_chooses_the_tree() {
+fn choosing_a_tree_method_selects_the_tree_variant() {
     let mut window = open(modes::find("gravity").unwrap());
     window.state_mut().config.bodies = Some(32_768);
     window.run();

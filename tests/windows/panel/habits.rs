@@ -25,7 +25,7 @@ fn is_open(window: &Window) -> bool {
 }
 
 #[test]
-fn the_palette_finds_what_is_typed_and_does_it() {
+fn the_palette_finds_and_runs_typed_commands() {
     let mut window = open(MODES[0]);
     find(&mut window, "restart scene");
     assert_eq!(window.state().actions, [Action::Restart]);
@@ -73,7 +73,7 @@ fn the_palette_finds_what_is_typed_and_does_it() {
 }
 
 #[test]
-fn the_palette_understands_other_words() {
+fn the_palette_understands_synonyms() {
     let mut window = open(MODES[0]);
     for (typed, found) in [
         ("video", "Record a film, or stop and save it"),
@@ -101,7 +101,7 @@ fn the_palette_understands_other_words() {
 }
 
 #[test]
-fn the_first_line_is_what_most_would_mean() {
+fn the_first_palette_entry_is_the_most_likely_command() {
     let mut window = open(MODES[0]);
     for typed in ["faster", "light", "graph", "grid"] {
         find(&mut window, typed);
@@ -126,7 +126,7 @@ fn the_first_line_is_what_most_would_mean() {
 }
 
 #[test]
-fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
+fn text_typed_together_with_the_palette_key_goes_to_the_palette() {
     let mut window = open(MODES[0]);
     let opens = (Modifiers::COMMAND, Key::P, "");
     let letter = |(key, text)| (Modifiers::NONE, key, text);
@@ -253,7 +253,7 @@ fn every_control_has_help() {
 }
 
 #[test]
-fn what_opens_has_help_too() {
+fn controls_in_opened_windows_have_help() {
     for (name, opens) in OPENINGS {
         let mut window = open_with_help(MODES[0]);
         let before = names(&window);
@@ -292,7 +292,7 @@ fn a_double_click_on_a_slider_resets_it() {
 
 /// If frames take long, a click may last long; it still counts as a click.
 #[test]
-fn a_button_that_is_held_for_two_seconds_is_clicked() {
+fn a_button_held_for_two_seconds_counts_as_clicked() {
     let mut window = open(MODES[0]);
     let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "variant naive").unwrap().clone();
     window.hover_at(rect.center());
@@ -305,7 +305,7 @@ fn a_button_that_is_held_for_two_seconds_is_clicked() {
 }
 
 #[test]
-fn half_of_a_logarithmic_slider_from_zero_is_for_small_numbers() {
+fn half_of_a_logarithmic_slider_from_zero_covers_small_numbers() {
     let mut window = open(MODES[0]);
     let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "trails").unwrap().clone();
     let mut trails = |share: f32| {
@@ -334,7 +334,7 @@ fn half_of_a_logarithmic_slider_from_zero_is_for_small_numbers() {
 }
 
 #[test]
-fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
+fn the_palette_focuses_parameters_and_sets_options() {
     let mut window = open_folded(MODES[0]);
     window.set_size(vec2(1280.0, 500.0));
     window.run();
@@ -381,7 +381,7 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
 }
 
 #[test]
-fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
+fn settings_found_in_the_palette_can_be_set_with_the_keyboard_alone() {
     let mut window = open(MODES[2]);
     for (setting, number) in [("seed", "77"), ("cells", "4096")] {
         find(&mut window, setting);
@@ -432,7 +432,7 @@ fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
 }
 
 #[test]
-fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
+fn letter_shortcuts_ignore_other_modifier_keys() {
     let mut window = open(MODES[0]);
     for (key, held) in [
         (Key::R, Modifiers::ALT),
@@ -459,7 +459,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_sign_that_is_shown_can_be_drawn() {
+fn the_fonts_have_glyphs_for_every_displayed_character() {
     let window = open(MODES[0]);
     let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let texts: Vec<String> = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();

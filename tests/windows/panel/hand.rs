@@ -26,7 +26,7 @@ pub(super) fn holding() -> Window {
 }
 
 #[test]
-fn the_card_tells_what_there_is_to_tell() {
+fn the_body_card_shows_the_available_values() {
     let mut window = holding();
     for text in ["Body 41", "Mass", "Velocity x", "Position", "Acceleration", "5.000", "-1.500"] {
         assert!(window.query_by_label(text).is_some(), "{text}");
@@ -44,7 +44,7 @@ fn the_card_tells_what_there_is_to_tell() {
 }
 
 #[test]
-fn the_card_tells_the_elements_of_the_orbit() {
+fn the_body_card_shows_the_elements_of_the_orbit() {
     use gravitile::base::{Orbit, OrbitCentre};
     let mut window = holding();
     assert!(window.query_by_label("Orbit").is_some() && window.query_by_label("Period").is_none());
@@ -69,7 +69,7 @@ fn the_card_tells_the_elements_of_the_orbit() {
 /// In a scene with names and units, the card shows names and units, and numbers that the user types are converted to
 /// scene units.
 #[test]
-fn the_card_shows_names_and_units() {
+fn the_body_card_shows_names_and_units() {
     let mut window = open(MODES[0]);
     window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
     window.state_mut().stats.names = ["Sun", "Mercury"].into_iter().collect();
@@ -146,7 +146,7 @@ fn mass_and_velocity_can_be_typed() {
 }
 
 #[test]
-fn what_is_dragged_of_one_body_is_not_done_to_another() {
+fn a_value_dragged_for_one_body_is_not_applied_to_another() {
     for next in [None, Some(body(7))] {
         let mut window = holding();
         let at = window.get_by_role_and_label(Role::SpinButton, "Velocity x").rect().center();
@@ -172,7 +172,7 @@ fn what_is_dragged_of_one_body_is_not_done_to_another() {
 }
 
 #[test]
-fn a_body_is_followed_deleted_and_let_go() {
+fn a_body_can_be_followed_deleted_and_deselected() {
     let mut window = holding();
     press(&mut window, Key::C);
     click(&mut window, Role::Button, "Follow");
@@ -193,7 +193,7 @@ fn a_body_is_followed_deleted_and_let_go() {
 }
 
 #[test]
-fn tools_are_taken_by_key_and_by_button_and_laid_down() {
+fn tools_are_selected_and_deselected_by_key_and_by_button() {
     for info in &MODES[..2] {
         let mut window = open(info);
         assert_eq!(window.state().tools.tool, Tool::Look);
@@ -211,7 +211,7 @@ fn tools_are_taken_by_key_and_by_button_and_laid_down() {
 }
 
 #[test]
-fn mass_and_strength_are_set_while_their_tool_is_in_hand() {
+fn mass_and_strength_are_set_while_their_tool_is_selected() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::L);
     type_number(&mut window, "Mass", "0.02");
@@ -223,7 +223,7 @@ fn mass_and_strength_are_set_while_their_tool_is_in_hand() {
 }
 
 #[test]
-fn in_a_fluid_there_is_nothing_to_take_hold_of() {
+fn body_tools_are_unavailable_in_the_fluid_mode() {
     let mut window = open(MODES[2]);
     assert!(window.query_by_label("Mouse: launch").is_none());
     for key in [Key::L, Key::A] {
@@ -234,7 +234,7 @@ fn in_a_fluid_there_is_nothing_to_take_hold_of() {
 }
 
 #[test]
-fn what_was_done_is_undone_by_key_and_by_button() {
+fn edits_are_undone_by_key_and_by_button() {
     let disabled =
         |window: &Window| window.get_by_role_and_label(Role::Button, "Undo").accesskit_node().is_disabled();
     for info in MODES {
@@ -251,7 +251,7 @@ fn what_was_done_is_undone_by_key_and_by_button() {
 }
 
 #[test]
-fn it_is_said_that_the_hand_pulls_while_time_goes_on() {
+fn a_message_says_that_attraction_acts_only_while_running() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::A);
     assert!(window.query_by_label_contains("Hold the left button to attract").is_some());
@@ -262,7 +262,7 @@ fn it_is_said_that_the_hand_pulls_while_time_goes_on() {
 }
 
 #[test]
-fn escape_gives_up_a_launch_then_lays_down_the_tool() {
+fn escape_cancels_a_launch_then_deselects_the_tool() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::L);
     window.state_mut().markers.aim = Some([[0.0; 2], [0.1; 2]]);
@@ -290,7 +290,7 @@ fn mass_and_strength_can_be_reset() {
 
 /// The tools and the overlay of numbers never overlap, and stay within the picture at every text size.
 #[test]
-fn tools_and_numbers_never_overlap() {
+fn the_tools_and_the_overlay_never_overlap() {
     for tool in [Tool::Look, Tool::Launch] {
         for zoom in [0.8, 1.0, 1.25, 1.5, 2.0] {
             let mut window = open(MODES[0]);
@@ -318,7 +318,7 @@ fn tools_and_numbers_never_overlap() {
 }
 
 #[test]
-fn a_window_too_small_for_anything_does_no_harm() {
+fn a_tiny_window_causes_no_panic() {
     for size in [vec2(20.0, 100.0), vec2(340.0, 30.0), vec2(120.0, 400.0), vec2(1.0, 1.0)] {
         for (modifiers, key) in [
             (Modifiers::NONE, Key::L),
@@ -341,7 +341,7 @@ fn a_window_too_small_for_anything_does_no_harm() {
 }
 
 #[test]
-fn the_tools_stand_in_one_line() {
+fn the_tools_are_laid_out_in_one_line() {
     let window = open(MODES[0]);
     let look = window.get_by_role_and_label(Role::RadioButton, "Mouse: look").rect();
     let attract = window.get_by_role_and_label(Role::RadioButton, "Mouse: attract").rect();
@@ -351,7 +351,7 @@ fn the_tools_stand_in_one_line() {
 }
 
 #[test]
-fn the_camera_goes_with_what_was_asked_for_last() {
+fn the_camera_follows_the_most_recent_choice() {
     let follows = |window: &Window| (window.state().tools.follows, window.state().look.follow);
     let mut window = holding();
     click(&mut window, Role::Button, "Follow");
@@ -366,7 +366,7 @@ fn the_camera_goes_with_what_was_asked_for_last() {
 
 /// While a new configuration is being applied, numbers keep the units, date and legend of the frame on the screen.
 #[test]
-fn numbers_belong_to_the_frame_until_the_next_one_arrives() {
+fn displayed_numbers_belong_to_the_frame_until_the_next_one_arrives() {
     let mut window = open(MODES[0]);
     window.state_mut().config.select_scene(MODES[0].scene("solar-system").unwrap());
     window.state_mut().stats.selected = Some(body(1));

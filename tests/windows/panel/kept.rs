@@ -44,7 +44,7 @@ fn rings_mode() -> Box<dyn modes::Mode> {
 }
 
 #[test]
-fn what_is_said_while_an_offer_waits_is_read_above_it() {
+fn messages_appear_above_a_pending_offer() {
     let mut window = open(MODES[0]);
     window.state_mut().ui().alerts.toasts.offer = Some("Disc galaxy · step 7".to_owned());
     window.state_mut().ui().alerts.say("Saved a.png");
@@ -55,7 +55,7 @@ fn what_is_said_while_an_offer_waits_is_read_above_it() {
 }
 
 #[test]
-fn an_offer_waits_until_it_is_answered() {
+fn an_offer_to_continue_stays_until_answered() {
     for (button, action) in [("Continue", Action::ContinuePrevious), ("Not now", Action::DeclinePrevious)] {
         let mut window = open(MODES[0]);
         window.state_mut().ui().alerts.toasts.offer = Some("Disc galaxy · step 7".to_owned());
@@ -70,7 +70,7 @@ fn an_offer_waits_until_it_is_answered() {
 }
 
 #[test]
-fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_they_are() {
+fn a_refused_mode_stays_available_and_an_opened_file_keeps_the_devices() {
     let mut window = open(MODES[0]);
     let other = Config { bodies: Some(77), seed: 5, devices: vec![1], ..Config::new(MODES[1]) };
     window.state_mut().ui().modes.left = vec![other.clone()];
@@ -92,7 +92,7 @@ fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_th
 
 /// Choosing a scene restarts it. Only changing the mode continues a run.
 #[test]
-fn a_chosen_scene_begins_wherever_it_is_chosen() {
+fn choosing_a_scene_anywhere_restarts_the_simulation() {
     let mut window = open(MODES[0]);
     let rings = rings_mode().info();
     let scene = |window: &Window| (window.state().config.mode.info(), window.state().config.start.clone());
@@ -158,7 +158,7 @@ fn recent_files_are_opened_from_the_palette_and_the_menu() {
 }
 
 #[test]
-fn words_fade() {
+fn messages_disappear_after_some_seconds() {
     let mut window = open(MODES[0]);
     window.state_mut().ui().alerts.say("Saved a.gravitile");
     window.step();
@@ -170,7 +170,7 @@ fn words_fade() {
 }
 
 #[test]
-fn what_is_dropped_on_the_window_is_opened() {
+fn a_file_dropped_on_the_window_is_opened() {
     let mut window = open(MODES[0]);
     let file = egui::HoveredFile { path: Some("x.toml".into()), ..Default::default() };
     window.input_mut().hovered_files.push(file);
@@ -186,7 +186,7 @@ fn what_is_dropped_on_the_window_is_opened() {
 }
 
 #[test]
-fn dialogs_open_and_save() {
+fn file_dialogs_open_and_save_files() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.toml"), "").unwrap();
     fs::write(folder.path().join("other.txt"), "").unwrap();

@@ -37,7 +37,7 @@ fn open_palette(window: &mut Window) {
 }
 
 #[test]
-fn escape_gives_up_a_number_and_keeps_the_body() {
+fn escape_cancels_a_typed_number_and_keeps_the_body_selected() {
     let mut window = hand::holding();
     for label in ["Mass", "Velocity y"] {
         click(&mut window, Role::SpinButton, label);
@@ -51,7 +51,7 @@ fn escape_gives_up_a_number_and_keeps_the_body() {
 }
 
 #[test]
-fn escape_closes_the_palette_before_all_else_one_at_a_time() {
+fn escape_closes_the_palette_first_and_one_thing_per_press() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::L);
     window.state_mut().ui().alerts.error("Behind it", "An error.", None);
@@ -79,7 +79,7 @@ fn escape_closes_the_palette_before_all_else_one_at_a_time() {
 }
 
 #[test]
-fn escape_leaves_what_the_palette_leads_to_and_keeps_the_body() {
+fn escape_leaves_a_field_found_by_the_palette_and_keeps_the_selection() {
     let mut window = hand::holding();
     habits::find(&mut window, "parameter softening");
     at_once(&mut window, &[(Modifiers::NONE, Key::Escape, ""), (Modifiers::NONE, Key::Space, " ")]);
@@ -89,7 +89,7 @@ fn escape_leaves_what_the_palette_leads_to_and_keeps_the_body() {
 }
 
 #[test]
-fn what_is_pressed_before_the_palettes_key_is_not_meant_for_what_it_opens() {
+fn keys_pressed_before_the_palette_key_do_not_act_on_the_palette() {
     let plain = |key, text| (Modifiers::NONE, key, text);
     let (asks, escape, enter) =
         ((Modifiers::COMMAND, Key::P, ""), plain(Key::Escape, ""), plain(Key::Enter, ""));
@@ -112,7 +112,7 @@ fn what_is_pressed_before_the_palettes_key_is_not_meant_for_what_it_opens() {
 }
 
 #[test]
-fn the_palette_gives_way_to_a_dialog() {
+fn the_palette_closes_when_a_file_dialog_opens() {
     for (modifiers, key) in [
         (Modifiers::COMMAND, Key::S),
         (Modifiers::COMMAND, Key::O),
@@ -149,7 +149,7 @@ fn a_press_beside_the_palette_closes_it() {
 }
 
 #[test]
-fn what_is_typed_with_the_key_of_a_dialog_is_no_shortcut() {
+fn letters_typed_while_a_dialog_opens_are_not_shortcuts() {
     for (modifiers, key) in [
         (Modifiers::COMMAND, Key::S),
         (Modifiers::COMMAND, Key::O),
@@ -176,7 +176,7 @@ fn shifted(window: &mut Window, (with, without): (Key, Key), modifiers: Modifier
 }
 
 #[test]
-fn a_key_that_is_made_with_shift_works_again_and_again() {
+fn a_shortcut_typed_with_shift_works_repeatedly() {
     use gravitile::base::look::Size;
     let mut window = open(MODES[0]);
     let larger = Modifiers::COMMAND | Modifiers::SHIFT;
@@ -192,7 +192,7 @@ fn a_key_that_is_made_with_shift_works_again_and_again() {
 }
 
 #[test]
-fn a_held_key_counts_once_until_it_is_let_go_of_here_or_elsewhere() {
+fn a_held_key_acts_once_until_released_or_focus_is_lost() {
     let mut window = open(MODES[0]);
     let down = |window: &mut Window| {
         let (key, modifiers) = (Key::Space, Modifiers::NONE);

@@ -14,7 +14,7 @@ fn kernel(kernel: &'static str, calls: f64, seconds: f64) -> KernelTime {
 }
 
 #[test]
-fn the_lens_tells_the_time_of_each_kernel() {
+fn the_lens_shows_the_time_of_each_kernel() {
     let mut window = open(MODES[0]);
     let asks = |window: &mut Window| window.state_mut().ui().lens.watched().kernels;
     assert!(!asks(&mut window), "nothing is measured while the window is closed");
@@ -108,7 +108,7 @@ fn the_roofline_has_a_marker_for_each_variant_used() {
 
 /// Compares the roofline chart of given numbers with a stored picture; `GRAVITILE_KEEP_PICTURES=1` stores a new one.
 #[test]
-fn a_picture_of_a_roofline_is_what_it_was() {
+fn the_roofline_chart_matches_the_stored_picture() {
     let draw = |speed: f64| {
         let info = MODES[0];
         let mut chart = RooflineChart::new((info, 65_536, "spiral"), &App::new(info).device, PEAKS);
@@ -157,7 +157,7 @@ fn shows(window: &Window, text: &str) -> bool {
 }
 
 #[test]
-fn the_source_is_compared_with_the_variant_before_it() {
+fn the_source_is_compared_with_the_previous_variant() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::K);
     click(&mut window, Role::RadioButton, "Page: Source");
@@ -188,7 +188,7 @@ fn the_source_is_compared_with_the_variant_before_it() {
 }
 
 #[test]
-fn a_note_out_of_sight_is_scrolled_to() {
+fn a_source_note_out_of_view_is_scrolled_into_view() {
     let mut window = open_source("mutual");
     window.set_size(vec2(1280.0, 600.0));
     window.run();

@@ -18,7 +18,7 @@ fn actions(window: &mut Window) -> Vec<Action> {
 }
 
 #[test]
-fn the_built_in_lesson_is_taken_from_start_to_finish() {
+fn the_built_in_lesson_can_be_completed() {
     for kind in [DeviceKind::Gpu, DeviceKind::Cpu] {
         let mut window = open(MODES[0]);
         window.state_mut().device.kind = kind;
@@ -56,7 +56,7 @@ fn the_built_in_lesson_is_taken_from_start_to_finish() {
 }
 
 #[test]
-fn a_lesson_goes_back_is_left_and_compares_what_it_measured() {
+fn a_lesson_can_go_back_be_left_and_compare_measurements() {
     let mut window = open(MODES[0]);
     let lesson = Lesson::built_in()[0].clone();
     window.state_mut().ui().start_lesson(lesson.clone());

@@ -50,7 +50,7 @@ fn every_switch_and_every_option_can_be_chosen_and_reset() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn drawing_the_panel_changes_no_settings() {
     for info in MODES {
         for scene in info.scenes.iter() {
             let mut window = open(info);
@@ -63,7 +63,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn reset_goes_back_to_what_suits_the_scene() {
+fn reset_restores_the_parameters_of_the_scene() {
     for info in MODES {
         for scene in info.scenes.iter() {
             let mut window = open(info);
@@ -92,7 +92,7 @@ fn double_click_on_a_label_resets() {
 }
 
 #[test]
-fn to_look_at_a_number_is_no_change() {
+fn entering_and_leaving_a_number_field_changes_nothing() {
     for info in MODES {
         let mut window = open(info);
         for (info, _, low, high) in described(&window).floats {
@@ -119,7 +119,7 @@ fn to_look_at_a_number_is_no_change() {
 }
 
 #[test]
-fn what_is_typed_counts_to_its_last_digit() {
+fn typed_numbers_keep_all_their_digits() {
     for info in MODES {
         let mut window = open(info);
         for (info, _, low, high) in described(&window).floats {
@@ -137,7 +137,7 @@ fn what_is_typed_counts_to_its_last_digit() {
 }
 
 #[test]
-fn the_tabulator_stops_at_what_can_be_changed() {
+fn the_tab_key_stops_only_at_editable_controls() {
     let mut window = open(MODES[0]);
     let labels: Vec<&str> = described(&window).floats.iter().map(|(info, ..)| info.label).collect();
     window.get_by_role_and_label(Role::Slider, labels[0]).focus();
@@ -151,7 +151,7 @@ fn the_tabulator_stops_at_what_can_be_changed() {
 }
 
 #[test]
-fn what_is_typed_and_does_not_fit_is_told() {
+fn invalid_typed_numbers_are_reported() {
     for (label, text, ends) in [
         ("Gravity G", "abc", "from 0 to 10"),
         ("Gravity G", "1/3", "from 0 to 10"),

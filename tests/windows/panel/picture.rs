@@ -23,7 +23,7 @@ fn value(window: &Window, key: &str) -> ParamValue {
 }
 
 #[test]
-fn every_row_can_be_set_and_all_can_be_reset() {
+fn every_picture_setting_can_be_set_and_all_can_be_reset() {
     let mut window = unfolded();
     let mut described = Described::default();
     of_scene(&window).visit(&mut described);
@@ -59,7 +59,7 @@ fn every_row_can_be_set_and_all_can_be_reset() {
 }
 
 #[test]
-fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
+fn tree_cells_are_offered_for_variants_with_a_tree_and_limits_are_shown() {
     let mut window = unfolded();
     let is_disabled = |window: &Window| {
         let switch =
@@ -88,7 +88,7 @@ fn cells_are_offered_for_variants_with_a_tree_and_a_limit_is_told() {
 }
 
 #[test]
-fn a_click_on_a_swatch_takes_its_palette_and_nothing_else() {
+fn a_click_on_a_swatch_selects_only_its_palette() {
     let mut window = unfolded();
     set_colour(&mut window, "mass");
     click(&mut window, Role::RadioButton, "Palette: ice");
@@ -109,7 +109,7 @@ fn set_colour(window: &mut Window, name: &str) {
 }
 
 #[test]
-fn a_click_on_a_swatch_ends_colours_that_do_not_come_from_a_palette() {
+fn a_click_on_a_swatch_replaces_colours_without_a_palette() {
     let mut window = unfolded();
     let colour = |window: &Window| window.state().config.mode.values().get("colour");
     for (before, after) in [("stars", "speed"), ("own", "speed"), ("origin", "origin")] {
@@ -123,7 +123,7 @@ fn a_click_on_a_swatch_ends_colours_that_do_not_come_from_a_palette() {
 }
 
 #[test]
-fn keys_switch_and_views_are_kept_by_number() {
+fn keys_toggle_settings_and_store_views_by_number() {
     let mut window = open(MODES[0]);
     let is_on = |window: &Window| {
         let Look { grid, follow, turn, .. } = window.state().look;
@@ -150,7 +150,7 @@ fn keys_switch_and_views_are_kept_by_number() {
 }
 
 #[test]
-fn the_scale_of_the_grid_is_told_while_it_is_drawn() {
+fn the_grid_scale_is_shown_while_the_grid_is_drawn() {
     let mut window = open(MODES[0]);
     assert!(window.query_by_label("grid 0.1").is_none());
     press(&mut window, Key::G);
@@ -158,7 +158,7 @@ fn the_scale_of_the_grid_is_told_while_it_is_drawn() {
 }
 
 #[test]
-fn theme_and_size_are_those_that_are_chosen() {
+fn theme_and_text_size_follow_the_settings() {
     let mut window = unfolded();
     let surface = |window: &Window| window.ctx.style().visuals.panel_fill;
     let dark = surface(&window);
@@ -206,7 +206,7 @@ fn the_corner_of_the_statistics_stays_the_same_while_they_are_expanded() {
 }
 
 #[test]
-fn the_automatic_camera_is_set_in_the_panel_and_a_flow_needs_no_keeping() {
+fn the_automatic_camera_can_be_set_and_keep_in_view_is_disabled_for_flows() {
     let mut window = open(MODES[0]);
     assert!(window.state().look.opening_move && !window.state().look.keep_in_view);
     click(&mut window, Role::CheckBox, "Keep in view");

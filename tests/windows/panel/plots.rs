@@ -18,7 +18,7 @@ fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
 }
 
 #[test]
-fn plots_open_by_key_and_by_button_and_show_what_there_is() {
+fn plots_open_by_key_and_by_button_and_show_the_available_values() {
     let mut window = open(MODES[0]);
     assert!(!window.state().plots);
     press(&mut window, Key::P);
@@ -38,7 +38,7 @@ fn plots_open_by_key_and_by_button_and_show_what_there_is() {
 
 /// The lines of plots are redrawn only twice a second, because drawing them on a CPU takes as long as many steps.
 #[test]
-fn lines_are_drawn_twice_a_second() {
+fn plot_lines_are_redrawn_twice_a_second() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::P);
     run_on(&mut window, 1..8);
@@ -56,7 +56,7 @@ fn lines_are_drawn_twice_a_second() {
 }
 
 #[test]
-fn what_is_plotted_can_be_written_to_a_file() {
+fn plotted_values_can_be_saved_as_csv() {
     let mut window = open(MODES[0]);
     run_on(&mut window, 1..4);
     press(&mut window, Key::P);
@@ -77,7 +77,7 @@ fn what_is_plotted_can_be_written_to_a_file() {
 }
 
 #[test]
-fn what_is_not_measured_yet_keeps_its_place() {
+fn a_plot_without_measurements_keeps_its_place() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::P);
     let mut told = |drift: Option<f64>, step: u64| {
@@ -96,7 +96,7 @@ fn what_is_not_measured_yet_keeps_its_place() {
 }
 
 #[test]
-fn an_axis_of_differences_says_so() {
+fn an_axis_with_relative_values_is_labelled() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::P);
     let spin = |window: &mut Window, spin: f64| {
@@ -126,7 +126,7 @@ fn texts(window: &Window) -> Vec<String> {
 }
 
 #[test]
-fn the_wheel_zooms_and_all_can_be_shown_again() {
+fn the_wheel_zooms_a_plot_and_the_zoom_can_be_reset() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::P);
     run_on(&mut window, 1..8);
@@ -222,7 +222,7 @@ fn distributions_have_their_own_page_and_are_computed_only_while_it_is_shown() {
 }
 
 #[test]
-fn the_page_of_distributions_says_what_a_mode_lacks() {
+fn the_distributions_page_says_why_a_distribution_is_missing() {
     let mut window = open(MODES[2]);
     press(&mut window, Key::P);
     click(&mut window, Role::RadioButton, "Page: Distributions");
@@ -241,7 +241,7 @@ fn the_page_of_distributions_says_what_a_mode_lacks() {
 }
 
 #[test]
-fn both_energies_share_a_plot() {
+fn kinetic_and_potential_energy_share_a_plot() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::P);
     window.state_mut().stats.diagnostics.as_mut().unwrap().potential = -20.0;

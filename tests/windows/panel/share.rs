@@ -30,7 +30,7 @@ fn picture(window: &Window) -> PictureSize {
 }
 
 #[test]
-fn a_picture_is_as_large_as_it_is_asked_to_be() {
+fn a_saved_picture_has_the_requested_size() {
     let mut window = unfolded();
     for (name, times) in [("2×", 2), ("4×", 4), ("1×", 1)] {
         click(&mut window, Role::RadioButton, &format!("Size: {name}"));
@@ -63,7 +63,7 @@ fn a_picture_is_as_large_as_it_is_asked_to_be() {
 }
 
 #[test]
-fn size_and_film_go_back_to_what_they_were() {
+fn size_and_film_settings_can_be_reset() {
     let mut window = unfolded();
     for (name, chip) in [("Size", "4×"), ("Film", "PNG")] {
         let choose = format!("{name}: {chip}");
@@ -83,7 +83,7 @@ fn size_and_film_go_back_to_what_they_were() {
 }
 
 #[test]
-fn a_film_is_recorded_ended_and_cancelled() {
+fn a_film_can_be_recorded_stopped_and_cancelled() {
     let mut window = unfolded();
     for (format, name) in Format::OPTIONS.iter().map(|(format, opt)| (*format, opt.name)).rev() {
         click(&mut window, Role::RadioButton, &format!("Film: {name}"));
@@ -136,7 +136,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
 }
 
 #[test]
-fn kernels_are_edited_and_what_is_refused_is_told_until_it_is_mended() {
+fn refused_kernel_edits_are_shown_until_fixed() {
     let mut window = open(MODES[0]);
     window.get_by_role_and_label(Role::Button, "Edit…").click();
     // The dialog is drawn in every frame while it reads a folder.

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn time_goes_back_where_it_can_and_elsewhere_it_is_said_why_not() {
+fn running_backwards_is_offered_where_possible_and_otherwise_explained() {
     let mut window = open(MODES[0]);
     click(&mut window, Role::CheckBox, "Backwards");
     assert!(window.state().config.reverse);
@@ -28,7 +28,7 @@ fn time_goes_back_where_it_can_and_elsewhere_it_is_said_why_not() {
 }
 
 #[test]
-fn one_that_goes_back_already_can_be_turned_round() {
+fn a_simulation_already_running_backwards_can_be_turned_forwards() {
     let mut window = open(MODES[0]);
     window.state_mut().config.reverse = true;
     gravitile::base::params::set(window.state_mut().config.mode.as_mut(), "integrator", "euler").unwrap();
@@ -38,7 +38,7 @@ fn one_that_goes_back_already_can_be_turned_round() {
 }
 
 #[test]
-fn speed_goes_by_factors_of_two_and_has_ends() {
+fn the_speed_changes_by_factors_of_two_within_limits() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::CloseBracket);
     assert_eq!(window.state().config.steps_per_frame, Some(8), "4 were in force");
@@ -52,7 +52,7 @@ fn speed_goes_by_factors_of_two_and_has_ends() {
 }
 
 #[test]
-fn a_step_is_typed_and_gone_to_and_the_way_can_be_ended() {
+fn a_typed_step_starts_a_seek_that_can_be_stopped() {
     let mut window = open(MODES[0]);
     type_number(&mut window, "step", "2500");
     assert_eq!(window.state().actions, [Action::GoTo(Some(2500))]);
@@ -64,7 +64,7 @@ fn a_step_is_typed_and_gone_to_and_the_way_can_be_ended() {
 }
 
 #[test]
-fn nothing_of_the_clock_is_cut_or_covered() {
+fn the_clock_controls_are_not_clipped_or_covered() {
     for width in [1280.0, 640.0] {
         let mut window = open(MODES[0]);
         window.set_size(vec2(width, 2000.0));
@@ -82,7 +82,7 @@ fn nothing_of_the_clock_is_cut_or_covered() {
 }
 
 #[test]
-fn what_begins_anew_goes_forwards() {
+fn a_newly_chosen_scene_runs_forwards() {
     let mut window = open(MODES[0]);
     window.state_mut().config.reverse = true;
     habits::find(&mut window, "scene figure");

@@ -92,7 +92,7 @@ fn everything_in_the_panel_is_undone_and_redone() {
 }
 
 #[test]
-fn a_drag_of_a_slider_is_one_step() {
+fn a_drag_of_a_slider_is_one_undo_step() {
     let mut window = open(MODES[0]);
     let before = window.state().value("g");
     let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "g").unwrap().clone();
@@ -128,7 +128,7 @@ fn a_drag_of_a_slider_is_one_step() {
 }
 
 #[test]
-fn another_mode_is_left_again() {
+fn a_mode_change_is_undone_and_redone() {
     let mut window = open(MODES[0]);
     type_number(&mut window, "Bodies", "777");
     let before = state(&window);

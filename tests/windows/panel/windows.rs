@@ -7,7 +7,7 @@ use gravitile::modes::accuracy::SampleErrors;
 use gravitile::session::ErrorColours;
 
 #[test]
-fn buttons_and_keys_ask_for_the_same() {
+fn buttons_and_keys_trigger_the_same_actions() {
     let mut window = open(MODES[0]);
     for (label, key, action) in
         [("⏭ Step", Key::Period, Action::Step), ("⏮ Restart", Key::R, Action::Restart)]
@@ -26,7 +26,7 @@ fn buttons_and_keys_ask_for_the_same() {
 }
 
 #[test]
-fn space_runs_and_pauses_but_belongs_to_a_field_that_is_typed_into() {
+fn space_toggles_running_unless_a_field_is_being_edited() {
     let mut window = open(MODES[0]);
     assert!(window.state().config.running);
     press(&mut window, Key::Space);
@@ -117,7 +117,7 @@ fn errors_queue_merge_and_stay_until_closed() {
 }
 
 #[test]
-fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
+fn the_error_queue_keeps_the_shown_error_and_the_newest_ones() {
     let mut window = open(MODES[0]);
     for nth in 0..30 {
         window.state_mut().ui().alerts.error("No build", format!("Number {nth}."), None);
@@ -138,7 +138,7 @@ fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
 }
 
 #[test]
-fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
+fn failed_autosaves_share_one_dialog_until_saving_works_again() {
     let mut window = open(MODES[0]);
     let shown = |window: &Window, text: &str| window.query_by_label_contains(text).is_some();
     let fail = |window: &mut Window, reason: &str| {
@@ -169,7 +169,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
 
 /// The help window and the command palette fit in the window at every text size.
 #[test]
-fn help_and_palette_fit_however_large_text_is() {
+fn help_and_palette_fit_at_every_text_size() {
     for (size, zoom) in [(1280.0, 1.0), (1280.0, 1.5), (1280.0, 2.0), (900.0, 2.0), (640.0, 2.0)]
         .map(|(w, z)| (vec2(w, 720.0), z))
     {
@@ -205,7 +205,7 @@ fn help_and_palette_fit_however_large_text_is() {
 }
 
 #[test]
-fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
+fn a_hidden_panel_keeps_the_overlay_and_can_be_restored() {
     let mut window = open(MODES[0]);
     let narrow = window.state().picture;
     press(&mut window, Key::H);
@@ -218,7 +218,7 @@ fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
 }
 
 #[test]
-fn the_overlay_tells_speed_and_truth() {
+fn the_overlay_shows_speed_force_error_and_excluded_bodies() {
     let mut window = open(MODES[0]);
     // The number of interactions per second is 1024² pairs, 1000 times a second.
     for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "A reading", "1.00", "Force error", "–"] {
@@ -233,7 +233,7 @@ fn the_overlay_tells_speed_and_truth() {
 }
 
 #[test]
-fn the_legend_of_the_colour_error_says_what_is_shown() {
+fn the_legend_of_the_error_colours_describes_the_values() {
     let mut window = open(MODES[0]);
     let has = |window: &Window, text: &str| window.query_by_label(text).is_some();
     assert!(!has(&window, "Bodies measured"), "another colour");
@@ -276,7 +276,7 @@ fn unfolded(window: &Window) -> [bool; 2] {
 }
 
 #[test]
-fn the_overlay_has_room_once_there_is_something_to_tell() {
+fn the_overlay_grows_once_statistics_are_available() {
     let mut window = open(MODES[0]);
     let height = |window: &Window| window.ctx.memory(|memory| memory.area_rect("overlay").unwrap()).height();
     let whole = height(&window);
@@ -293,7 +293,7 @@ fn the_overlay_has_room_once_there_is_something_to_tell() {
 }
 
 #[test]
-fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
+fn the_overlay_folds_by_key_by_click_and_in_a_small_picture() {
     let mut window = open_folded(MODES[0]);
     assert_eq!(unfolded(&window), [true, false]);
     press(&mut window, Key::I);
@@ -320,7 +320,7 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
 }
 
 #[test]
-fn the_overlay_folds_where_room_gets_scarce_and_unfolds_where_there_is_some() {
+fn the_overlay_folds_and_unfolds_with_the_available_space() {
     let mut window = open_folded(MODES[0]);
     press(&mut window, Key::I);
     assert_eq!(unfolded(&window), [true, true], "unfolded by hand, where there was room");
@@ -342,7 +342,7 @@ fn the_overlay_folds_where_room_gets_scarce_and_unfolds_where_there_is_some() {
 }
 
 #[test]
-fn the_overlay_compares_the_variants_that_were_seen() {
+fn the_overlay_compares_the_variants_used_so_far() {
     for info in MODES {
         let mut window = open(info);
         let rung = |variant: &Variant, relative_error| Rung {
@@ -371,7 +371,7 @@ fn the_overlay_compares_the_variants_that_were_seen() {
 }
 
 #[test]
-fn a_fluid_is_told_by_its_own_names() {
+fn the_overlay_uses_fluid_terms_in_the_fluid_mode() {
     let mut window = open(&modes::fluid::INFO);
     // The number of cell updates per second is 1024 cells, 1000 times a second.
     for text in ["1.02", "MLUPS"] {
@@ -407,7 +407,7 @@ fn set_number(window: &mut Window, key: &str, value: &str) {
 }
 
 #[test]
-fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
+fn energy_drift_is_reported_with_a_button_to_shorten_the_step() {
     let mut window = open_folded(MODES[0]);
     set_number(&mut window, "dt", "0.004");
     let set = |window: &mut Window, drift, kinetic| {
@@ -440,7 +440,7 @@ fn an_energy_that_drifts_is_mended_by_a_shorter_step() {
 }
 
 #[test]
-fn bodies_that_left_the_numbers_are_mended_by_a_restart() {
+fn nonfinite_bodies_offer_a_restart_with_a_shorter_step() {
     let mut window = open_folded(MODES[0]);
     set_number(&mut window, "dt", "0.004");
     window.state_mut().stats.nonfinite = 2;
@@ -451,7 +451,7 @@ fn bodies_that_left_the_numbers_are_mended_by_a_restart() {
 }
 
 #[test]
-fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
+fn a_too_large_softening_is_reported_with_a_button_to_lower_the_value() {
     let mut window = open_folded(MODES[0]);
     for scene in MODES[0].scenes.iter() {
         window.state_mut().config.select_scene(scene);
@@ -475,7 +475,7 @@ fn a_softening_that_smooths_close_orbits_away_is_told_and_mended() {
 
 /// The keys T and C act only in scenes that are not flat; in flat scenes, a message says why they do nothing.
 #[test]
-fn a_flat_scene_does_not_rotate() {
+fn the_camera_does_not_rotate_in_a_flat_scene() {
     for key in [Key::T, Key::C] {
         let mut window = open(&modes::fluid::INFO);
         press(&mut window, key);
@@ -490,7 +490,7 @@ fn a_flat_scene_does_not_rotate() {
 }
 
 #[test]
-fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
+fn the_brush_is_selected_by_checkbox_and_key_where_walls_can_be_painted() {
     let mut window = open(&modes::fluid::INFO);
     let brush = |window: &Window| window.state().brush;
     assert_eq!(brush(&window), None);
@@ -539,7 +539,7 @@ fn is_told(window: &Window) -> bool {
 }
 
 #[test]
-fn what_blew_up_offers_a_restart() {
+fn a_blown_up_flow_offers_a_restart() {
     let mut window = blown_up();
     let restarts = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").count();
     assert_eq!(restarts, 2, "in the panel and in the message");
@@ -564,7 +564,7 @@ fn what_blew_up_offers_a_restart() {
 }
 
 #[test]
-fn what_blew_up_goes_on_from_before_the_last_stroke() {
+fn a_blown_up_flow_can_continue_from_before_the_last_stroke() {
     for by_key in [false, true] {
         let mut window = blown_up();
         window.state_mut().stats.undos = 1;
@@ -586,7 +586,7 @@ fn what_blew_up_goes_on_from_before_the_last_stroke() {
 }
 
 #[test]
-fn what_blew_up_is_told_until_it_is_whole_again() {
+fn a_blown_up_flow_is_reported_until_restored() {
     let whole: [fn(&mut Stats); 3] =
         [|stats| stats.step -= 1, |stats| stats.generation += 1, |stats| stats.mode = "gravity"];
     for change in whole {
@@ -608,7 +608,7 @@ fn what_blew_up_is_told_until_it_is_whole_again() {
 }
 
 #[test]
-fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
+fn a_new_dialog_ignores_clicks_for_a_short_time() {
     let is_open = |window: &Window| window.query_by_label("The disk is full.").is_some();
     let mut window = open(MODES[0]);
     window.drag_at(egui::pos2(700.0, 900.0));
@@ -634,7 +634,7 @@ fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
 }
 
 #[test]
-fn what_is_undone_is_told() {
+fn undone_edits_are_reported() {
     let mut window = open(MODES[0]);
     let mut undo = |kinds: &[EditKind], presses: usize, words: &str| {
         let stats = &mut window.state_mut().stats;
@@ -671,7 +671,7 @@ fn what_is_undone_is_told() {
 }
 
 #[test]
-fn a_newcomer_sees_what_matters_without_scrolling() {
+fn the_main_controls_are_visible_without_scrolling() {
     for info in MODES {
         let mut window = open_folded(info);
         window.set_size(vec2(1280.0, 800.0));
@@ -697,7 +697,7 @@ fn a_newcomer_sees_what_matters_without_scrolling() {
 }
 
 #[test]
-fn run_stays_in_sight_while_the_panel_scrolls() {
+fn the_run_button_stays_visible_while_the_panel_scrolls() {
     let mut window = open(MODES[0]);
     window.set_size(vec2(1280.0, 500.0));
     window.run();
@@ -738,7 +738,7 @@ fn the_legend_gives_the_values_at_the_ends_of_the_colours() {
 }
 
 #[test]
-fn the_legend_of_a_flow_is_that_of_its_field() {
+fn the_legend_of_a_flow_shows_the_selected_field() {
     let mut window = open_folded(modes::find("fluid").unwrap());
     for (field, texts) in [
         ("speed", ["Speed", "cells/step", "4.0"]),
@@ -754,7 +754,7 @@ fn the_legend_of_a_flow_is_that_of_its_field() {
 }
 
 #[test]
-fn bodies_out_of_view_are_told_and_brought_back() {
+fn bodies_out_of_view_are_reported_with_a_button_to_show_them() {
     let mut window = open_folded(MODES[0]);
     let told = |window: &Window| window.query_by_label("All bodies are out of view.").is_some();
     assert!(!told(&window));
@@ -769,7 +769,7 @@ fn bodies_out_of_view_are_told_and_brought_back() {
 }
 
 #[test]
-fn a_picture_too_narrow_for_the_overlay_has_none_beside_the_panel() {
+fn the_overlay_is_hidden_if_the_picture_is_too_narrow() {
     let mut window = open_folded(MODES[0]);
     window.set_size(vec2(400.0, 300.0));
     window.run();
@@ -780,7 +780,7 @@ fn a_picture_too_narrow_for_the_overlay_has_none_beside_the_panel() {
 }
 
 #[test]
-fn no_row_of_the_panel_sticks_out() {
+fn no_row_exceeds_the_width_of_the_panel() {
     for info in MODES {
         let window = open(info);
         let rects = &window.state().rects;
@@ -792,7 +792,7 @@ fn no_row_of_the_panel_sticks_out() {
 }
 
 #[test]
-fn before_the_first_frame_it_says_so() {
+fn before_the_first_frame_the_window_shows_starting() {
     let mut window = open(MODES[0]);
     window.state_mut().stats = Stats::default();
     window.run();
@@ -803,7 +803,7 @@ fn before_the_first_frame_it_says_so() {
 }
 
 #[test]
-fn every_control_says_where_it_is() {
+fn every_control_registers_its_rectangle() {
     for info in MODES {
         let window = open(info);
         let rects = &window.state().rects;
@@ -822,7 +822,7 @@ fn every_control_says_where_it_is() {
 }
 
 #[test]
-fn a_file_dialog_stays_as_wide_as_it_is() {
+fn a_file_dialog_keeps_its_size() {
     for key in [Key::S, Key::O] {
         let mut window = open(MODES[0]);
         window.set_size(vec2(1280.0, 800.0));
@@ -839,7 +839,7 @@ fn a_file_dialog_stays_as_wide_as_it_is() {
 }
 
 #[test]
-fn a_presentation_shows_the_picture_alone() {
+fn the_presentation_mode_shows_only_the_picture() {
     let mut window = open(MODES[0]);
     let is_bare = |window: &Window| {
         let texts = ["gravitile", "Statistics", "It is said."];
