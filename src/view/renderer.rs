@@ -227,7 +227,7 @@ impl View {
     }
 
     /// Draws like [`View::draw`] into the whole surface, without the simplifications of [`View::simplify_spheres`] and
-    /// [`View::spare`].
+    /// [`View::omit_auto_bloom`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
