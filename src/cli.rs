@@ -40,7 +40,8 @@ impl Cli {
 }
 
 /// Adds the option that opens a file, if the only argument is a file name, as when a desktop passes a file that was
-/// dropped on the program. `words` starts with the program's name.
+/// dropped on the program. A word without an extension is not taken for a file name. Returns an error if the program
+/// cannot open files with the extension. `words` starts with the program's name.
 fn with_option(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
     if let [_, word] = &words[..]
         && let file = Path::new(word)

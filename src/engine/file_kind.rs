@@ -31,7 +31,8 @@ impl FileKind {
         (Self::Tipsy, "Bodies (Tipsy)", &tipsy::EXTENSIONS),
     ];
 
-    /// Returns the kind of file that the extension of `path` indicates.
+    /// Returns the kind of file that the extension of `path` indicates, or an error if the program cannot open files with
+    /// this extension.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is_known = |known: &&str| extension.eq_ignore_ascii_case(known);

@@ -8,7 +8,7 @@ use egui::{Align, FontSelection, ProgressBar, RichText};
 use super::action::{Action, Collector};
 use super::chart_window::Measurement;
 use super::model::Model;
-use super::widgets::{auto_list, auto_row, button, folded, note, note_of, row, small};
+use super::widgets::{auto_list, auto_row, button, folded, note, note_with_height_of, row, small};
 use super::{jump, theme, widgets};
 use crate::base::format;
 use crate::engine::{Config, Study, Trial};
@@ -79,7 +79,7 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let help = "Version of the kernel, listed from slowest to fastest. All versions compute the same step in different ways";
     auto_row(ui, out, ("variant", "Variant", help), &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
-        note_of(ui, variant.summary, info.variants.iter().map(|it| it.summary));
+        note_with_height_of(ui, variant.summary, info.variants.iter().map(|it| it.summary));
     }
 }
 

@@ -61,8 +61,8 @@ pub(super) fn note(ui: &mut egui::Ui, text: &str) {
 }
 
 /// Shows `text` as a note that takes the height of the longest of `texts`, so that the controls below do not move when
-/// another one is shown.
-pub(super) fn note_of<'a>(ui: &mut egui::Ui, text: &str, texts: impl Iterator<Item = &'a str>) {
+/// another of `texts` is shown.
+pub(super) fn note_with_height_of<'a>(ui: &mut egui::Ui, text: &str, texts: impl Iterator<Item = &'a str>) {
     let width = ui.available_width() - theme::LABEL_WIDTH - ui.spacing().item_spacing.x;
     let height = |text: &str| {
         let text = WidgetText::from(small(ui, text));
