@@ -22,7 +22,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// All kinds, each with its name and extensions.
+    /// All kinds of files, each with its name in file dialogs and its file name extensions.
     pub const ALL: [(Self, &str, &[&str]); 5] = [
         (Self::Snapshot, "Snapshot", &[snapshot::EXTENSION]),
         (Self::Scene, "Scene", &[file::EXTENSION]),
@@ -31,8 +31,8 @@ impl FileKind {
         (Self::Tipsy, "Bodies (Tipsy)", &tipsy::EXTENSIONS),
     ];
 
-    /// Returns the kind of file that the extension of `path` indicates, or an error if the program cannot open files with
-    /// this extension.
+    /// Returns the kind of file that the extension of `path` indicates, or an error if the program cannot open files
+    /// with this extension.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is_known = |known: &&str| extension.eq_ignore_ascii_case(known);

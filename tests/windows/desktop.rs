@@ -173,7 +173,7 @@ fn a_file_dropped_on_the_window_is_opened() -> Outcome<()> {
         // If the overlay updates the accuracy during this comparison, the comparison fails and is repeated.
         until("a wrong file changes nothing", || {
             dropped += 1;
-            // An error of the last attempt may have appeared after its Escape.
+            // The error message of the previous attempt may have appeared after Escape was pressed.
             viewer.key("Escape");
             let before = viewer.still(PICTURE);
             assert!(other.drop(window, &at(wrong)).unwrap());
