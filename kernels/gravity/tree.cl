@@ -17,7 +17,7 @@
 // cells do not depend on ORDER.
 
 #define VECTORS (GROUP / 16)
-#define SETS (SET / GROUP)
+#define SETS (SET > GROUP ? SET / GROUP : 1)
 // Capacities of the lists: cells that act on an expansion, cells that a set hands to its groups, and leaves that act
 // body by body.
 #define FAR_ROOM 256

@@ -262,7 +262,7 @@ pub(super) fn common_multiple(a: usize, b: usize) -> usize {
 }
 
 /// Maximum number of compile-time parameters (knobs) of a variant.
-pub const MAX_KNOBS: usize = 6;
+pub const MAX_KNOBS: usize = 7;
 
 /// A kernel variant with a work-group size and values for all of its compile-time parameters (knobs).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,7 +5,7 @@ use gravitile::base::cells::{CellRequest, Cells, Corners, MOST_BOXES};
 use gravitile::base::params;
 use gravitile::compute::{Arg, Buffer, Device, KernelSource, Lane, Pass, Program};
 use gravitile::engine::config::Config;
-use gravitile::engine::{Engine, Resolved, max_bodies};
+use gravitile::engine::{Engine, Resolved, kernel_lab, max_bodies};
 use gravitile::modes::accuracy::relative_error;
 use gravitile::scene::Scene;
 
@@ -71,6 +71,9 @@ fn forces_are_accurate_on_a_gpu() {
 /// Compile-time parameters that each switch off one of the ideas of the tree.
 const FLIPS: [(&str, u32); 4] = [("order", 0), ("curve", 0), ("criterion", 0), ("expansions", 0)];
 
+/// Numbers of bodies whose walks begin together, which the tests use in addition to the default.
+const SETS: [(&str, u32); 2] = [("set", 0), ("set", 128)];
+
 fn flipped(mut config: Config, flip: Option<(&'static str, u32)>) -> Config {
     config.knobs.extend(flip);
     config
@@ -84,7 +87,7 @@ fn alarm(device: &Device, config: &Config) -> f64 {
 }
 
 fn each_method_has_its_usual_error(device: &Device) {
-    for flip in FLIPS {
+    for flip in FLIPS.into_iter().chain(SETS) {
         for (name, count) in
             [("plummer", 1), ("galaxy", 2), ("plummer", 17), ("plummer", 4097), ("galaxy", 4097)]
         {
@@ -325,7 +328,7 @@ fn forces_are_accurate_for_any_arrangement_of_bodies_on_a_gpu() {
 
 fn the_potential_is_that_of_all_pairs(device: &Device) {
     let no_flips: &[_] = &[None];
-    let flips: Vec<_> = [None].into_iter().chain(FLIPS.map(Some)).collect();
+    let flips: Vec<_> = [None].into_iter().chain(FLIPS.into_iter().chain(SETS).map(Some)).collect();
     for (name, softening, flips) in
         [("plummer", "plummer", &flips[..]), ("galaxy", "plummer", no_flips), ("plummer", "clamp", no_flips)]
     {
@@ -550,7 +553,7 @@ fn the_walk_of_a_body_is_that_of_the_kernel(device: &Device) {
     const STRIDE: usize = 29;
     let cases =
         [("plummer", "plummer", "0.004"), ("galaxy", "clamp", "0.004"), ("plummer", "plummer", "0.0005")];
-    let flips = FLIPS.map(|flip| (("plummer", "plummer", "0.004"), Some(flip)));
+    let flips = FLIPS.into_iter().chain(SETS).map(|flip| (("plummer", "plummer", "0.004"), Some(flip)));
     for ((name, softening, opening), flip) in cases.map(|case| (case, None)).into_iter().chain(flips) {
         let set = [("softening", softening), ("opening", opening)];
         let count = 6000;
@@ -615,6 +618,22 @@ fn reading_tree_cells_does_not_change_the_simulation() {
         });
         assert!(right == watched, "{integrator}");
     }
+}
+
+#[test]
+fn groups_begin_at_the_root_if_their_set_leaves_too_many_cells_on_a_gpu() {
+    let Some(device) = gpu() else { return };
+    let (file, right) = kernel_lab::own().find(|(file, _)| *file == "gravity/tree/gpu/walk.cl").unwrap();
+    let small = right.replace("#define MOST_LEFT 512\n", "#define MOST_LEFT 8\n");
+    assert!(small != right, "the capacity has another name");
+    let [alone, together, crowded] = [(0, right), (256, right), (256, &*small)].map(|(set, text)| {
+        let config = flipped(tree(scene("plummer", Some(4097), &[]), &[]), Some(("set", set)));
+        let mut engine = Engine::new(device.clone(), config).unwrap();
+        engine.set_edits([(file.to_owned(), text.to_owned())].into()).unwrap();
+        engine.run(3, |_| {}).unwrap();
+        engine.bodies().unwrap()
+    });
+    assert!(crowded == alone && together != alone);
 }
 
 #[test]

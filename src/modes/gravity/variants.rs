@@ -53,11 +53,11 @@ variants! {
         local_bytes: mutual::local_bytes;
     /// Barnes–Hut tree: distant bodies act together, as cells of an octree. Approximate; its work grows as N log N.
     TREE = "tree", &Builder { solver: Tree::build, source: tree::source },
-        knobs: &[LEAF, GROUP, ORDER, CURVE, CRITERION, EXPANSIONS],
+        knobs: &[LEAF, GROUP, SET, ORDER, CURVE, CRITERION, EXPANSIONS],
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { tree::WARP },
         has_fixed_group: true,
         bytes_per_body: tree::BYTES_PER_BODY,
-        bodies_per_group: |r| if r.work_group == 1 { 256 } else { r.knob("group") as usize },
+        bodies_per_group: |r| r.knob("group").max(r.knob("set")) as usize,
         together: Together::SameModel,
         has_limit: false,
         counts: |_| None,
@@ -187,6 +187,13 @@ const GROUP: Knob =
         _ => 16,
     })
     .summary("Number of neighbouring bodies that are processed together, in one walk through the tree.");
+const SET: Knob = Knob::new("set", "SET", &[0, 128, 256, 512], |device, bodies| match (device.kind, bodies) {
+    (DeviceKind::Cpu, _) | (_, 500_000..) => 256,
+    _ => 0,
+})
+.summary(
+    "Number of neighbouring bodies whose walks through the tree begin together, before each group continues alone; 0: no common beginning.",
+);
 const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
     .summary("Highest order of the multipole moments that describe the masses in a cell. Higher orders are more accurate.")
     .method(

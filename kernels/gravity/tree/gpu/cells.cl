@@ -31,17 +31,18 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
     }
 }
 
-// Bodies that share a walk form a group: at most GROUP bodies whose leaves have the same level, so that they are about
-// equally far from each other. Each body whose index is a multiple of GROUP begins a group. A leaf that is larger than
-// the leaves of evenly spread bodies also begins a group. Otherwise, a group of such leaves could surround a dense
-// cell, whose bodies would then all act one by one.
+// Bodies that share a walk form a group: at most GROUP bodies, which are about equally far from each other, since the
+// levels of neighbouring leaves in a group differ by at most 1. Each body whose index is a multiple of GROUP begins a
+// group. A leaf that is larger than the leaves of evenly spread bodies also begins a group. Otherwise, a group of such
+// leaves could surround a dense cell, whose bodies would then all act one by one.
 //
 // Returns whether body i begins a group; `level` is the level of its leaf, and `first` the level of the largest cell
 // that the body begins.
 bool begins_group(uint i, uint n, uint first, uint level, uint level_before)
 {
     const uint even_level = (31 - clz(max(n / LEAF, 1u))) / 3;
-    return i < n && (i % GROUP == 0 || level != level_before || (level < even_level && first <= level));
+    const bool differs = abs((int)level - (int)level_before) > 1;
+    return i < n && (i % GROUP == 0 || differs || (level < even_level && first <= level));
 }
 
 // Returns the rank of the group that body i begins. If costs are unknown, groups that begin at multiples of GROUP

@@ -9,6 +9,9 @@
 // estimated error of its expansion is at most `far_share` times the error allowed for an accepted cell. FAR_SOFTENING
 // is the weight of the part due to softening. The host defines these constants.
 //
+// With SET, the groups of each SET neighbouring bodies begin together (see sets.cl). Each group then continues with the
+// cells that are left. Without SET, each group begins at the root.
+//
 // The host also defines the method: ORDER 2 or, without quadrupoles, 0; ACCELERATION_CRITERION 1, or 0 to accept cells
 // by r/d alone, if it is below `angle_of`; EXPANSIONS 1, or 0 so that all accepted cells act on bodies. The rules for
 // cells do not depend on ORDER.
@@ -18,17 +21,18 @@
 #define LANES_OF_TEAM (WARP / TEAMS)
 // Capacity of the stack of cells to be tested. So many cells are popped at once that all their children find room.
 #define STACK 1024
+// Largest number of bodies that are added at a time to the list of bodies that act one by one.
+#define NEAR_ROOM 320
 #ifdef POTENTIAL
 #define TERMS 26
 #else
 #define TERMS 25
 #endif
-// Number of rows of a cell that are read if the cell acts on bodies.
-#if ORDER >= 2
-#define ACTING_ROWS ROWS
-#else
-#define ACTING_ROWS 1
-#endif
+// Number of values that describe the field of the cells that act on a set: the terms of an expansion, its centre, and
+// the set's radius.
+#define FIELD 32
+// Capacity of the list of cells that the walk for a set leaves to its groups.
+#define MOST_LEFT 512
 // A body or cell without mass, far away from everything, with which tiles are padded.
 #define NOWHERE ((float4)(1e15f, 1e15f, 1e15f, 0.0f))
 
@@ -53,7 +57,8 @@ float potential_of(float r2, float eps2)
 
 // Adds the accelerations due to the bodies in `tile` to the sums of the lane's own bodies. `ids` are the positions of
 // the tile's bodies in the sorted order, and `first` is that of the first own body.
-void attract_to_bodies(Bodies *own, __local const float4 *tile, __local const uint *ids, uint first, uint team, float eps2)
+void attract_to_bodies(Bodies *own, __local const float4 *tile, __local const uint *ids, uint first, uint team,
+                       float eps2)
 {
 #pragma unroll 8
     for (uint j = 0; j < 2 * WARP; j += TEAMS) {
@@ -118,6 +123,41 @@ void attract_to_cells(Bodies *own, __local const float4 *tile, __local const flo
 #endif
         }
     }
+}
+
+// Returns whether a cell may act as a whole on each body in a box. `box` holds the centre of the box and the largest
+// allowed error, and `half_size` is half the size of the box. `c` and `radius` describe the cell.
+bool accepts(float4 box, float3 half_size, float4 c, float radius, float angle, float eps2)
+{
+    const float3 gap = fmax(fabs(c.xyz - box.xyz) - half_size, 0.0f);
+    const float gap2 = dot(gap, gap), near = root(gap2), ratio = radius * near;
+    bool accepted = ratio < angle;
+#if ACCELERATION_CRITERION
+    // Includes the rounding error of the centre of mass, which does not average out.
+    const float3 place = fabs(c.xyz);
+    const float rounding = ROUNDING * fmax(place.x, fmax(place.y, place.z));
+    accepted &= c.w * near * near * fma(ratio * ratio, ratio, rounding * near) <= box.w;
+#endif
+#ifdef SOFTENING_CLAMP
+    accepted &= gap2 > eps2;
+#endif
+    return accepted;
+}
+
+// Returns whether an accepted cell is far enough to act on an expansion around `centre`, for bodies that are at most
+// `radius` away from the centre. `c` and `cell_radius` describe the cell. `limit` is the largest allowed error of the
+// expansion, divided by M/d² if cells are accepted by r/d alone.
+bool is_far(float3 centre, float radius, float limit, float4 c, float cell_radius, float far_eps2)
+{
+    const float3 d = c.xyz - centre;
+    const float away = root(dot(d, d)), ours = radius * away, theirs = cell_radius * away;
+    const float ours2 = ours * ours, theirs2 = theirs * theirs, soft = far_eps2 * away * away;
+    const float missed = fma(ours2, fma(2.0f, theirs2, ours2), FAR_SOFTENING * soft * (ours2 + theirs2));
+#if ACCELERATION_CRITERION
+    return (ours * FAR_RADII < 1.0f) & (c.w * away * away * missed <= limit);
+#else
+    return (ours * FAR_RADII < 1.0f) & (missed <= limit);
+#endif
 }
 
 #if EXPANSIONS
@@ -188,35 +228,40 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
 #endif
 }
 
-// Adds the field of an expansion to the sums of the lane's body k. `offset` is the body's position relative to the
-// centre of the expansion, in units of the group's radius.
-void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
+// Adds the field of an expansion around `centre` to the sums of the lane's own bodies. The unit of the expansion is
+// `radius`.
+void evaluate(const float *s, float3 centre, float radius, Bodies *own)
 {
-    const float x = offset.x, y = offset.y, z = offset.z;
+    const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
     const float zz = -s[3] - s[6] - s[24], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
     const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
     const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
-    const float xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
-    const float x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
-    const float xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
+#pragma unroll
+    for (uint k = 0; k < OWN; ++k) {
+        const float3 offset = (own->x[k] - centre) * scale;
+        const float x = offset.x, y = offset.y, z = offset.z;
+        const float xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
+        const float x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
+        const float xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
 #ifdef POTENTIAL
-    own->potential[k] += s[25] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
-        + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz + s[14] * yyz
-        + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z) + s[16] * x3 * y
-        + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3 + s[17] * xx * yy
-        + xxzz * xx * z2 + yyzz * yy * z2 + s[21] * xx * yz + s[22] * yy * xz + xyzz * z2 * xy);
+        own->potential[k] += s[25] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
+            + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz + s[14] * yyz
+            + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z) + s[16] * x3 * y
+            + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3 + s[17] * xx * yy
+            + xxzz * xx * z2 + yyzz * yy * z2 + s[21] * xx * yz + s[22] * yy * xz + xyzz * z2 * xy);
 #else
-    own->a[k] += (float3)(
-        s[0] + s[3] * x + s[4] * y + s[5] * z + s[8] * xx + s[9] * xy + s[10] * yy + s[12] * xz + s[13] * yz + xzz * z2
-            + s[15] * x3 + s[16] * xxy + s[17] * xyy + s[18] * y3 + s[20] * xxz + s[21] * xyz + s[22] * yyz + xxzz * xz2
-            + xyzz * yz2 + xzzz * z3,
-        s[1] + s[4] * x + s[6] * y + s[7] * z + s[9] * xx + s[10] * xy + s[11] * yy + s[13] * xz + s[14] * yz + yzz * z2
-            + s[16] * x3 + s[17] * xxy + s[18] * xyy + s[19] * y3 + s[21] * xxz + s[22] * xyz + s[23] * yyz + xyzz * xz2
-            + yyzz * yz2 + yzzz * z3,
-        s[2] + s[5] * x + s[7] * y + zz * z + s[12] * xx + s[13] * xy + s[14] * yy + xzz * xz + yzz * yz + zzz * z2
-            + s[20] * x3 + s[21] * xxy + s[22] * xyy + s[23] * y3 + xxzz * xxz + xyzz * xyz + yyzz * yyz + xzzz * xz2
-            + yzzz * yz2 + zzzz * z3);
+        own->a[k] += (float3)(
+            s[0] + s[3] * x + s[4] * y + s[5] * z + s[8] * xx + s[9] * xy + s[10] * yy + s[12] * xz + s[13] * yz + xzz * z2
+                + s[15] * x3 + s[16] * xxy + s[17] * xyy + s[18] * y3 + s[20] * xxz + s[21] * xyz + s[22] * yyz + xxzz * xz2
+                + xyzz * yz2 + xzzz * z3,
+            s[1] + s[4] * x + s[6] * y + s[7] * z + s[9] * xx + s[10] * xy + s[11] * yy + s[13] * xz + s[14] * yz + yzz * z2
+                + s[16] * x3 + s[17] * xxy + s[18] * xyy + s[19] * y3 + s[21] * xxz + s[22] * xyz + s[23] * yyz + xyzz * xz2
+                + yyzz * yz2 + yzzz * z3,
+            s[2] + s[5] * x + s[7] * y + zz * z + s[12] * xx + s[13] * xy + s[14] * yy + xzz * xz + yzz * yz + zzz * z2
+                + s[20] * x3 + s[21] * xxy + s[22] * xyy + s[23] * y3 + xxzz * xxz + xyzz * xyz + yyzz * yyz + xzzz * xz2
+                + yzzz * yz2 + zzzz * z3);
 #endif
+    }
 }
 
 #endif
@@ -229,15 +274,16 @@ void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
 //
 // A whole walk takes `warps` warps. A launch may run only some of them; it then walks for the same share of the groups.
 // The total number of groups is levels[LEVELS + 2]. Groups that do not begin at the positions from `from` to `to` of
-// the sorted order are skipped.
+// the sorted order are skipped. `fields`, `left_cells` and `sets` are results of the kernel `walk_sets`.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk(const uint warps, const uint from, const uint to, const float opening, const float far_share, const float eps2,
      __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
      __global const float4 *restrict cells, __global const float *restrict traces,
-     __global const uint2 *restrict groups, __global const uint *restrict levels, RESULTS,
-     __global uint4 *restrict work)
+     __global const uint2 *restrict groups, __global const uint *restrict levels,
+     __global const float *restrict fields, __global const uint *restrict left_cells,
+     __global const uint4 *restrict sets, RESULTS, __global uint4 *restrict work)
 {
-    __local uint stack[STACK], mid_list[2 * WARP], near_list[3 * WARP], scratch[WARP];
+    __local uint stack[STACK], mid_list[2 * WARP], near_list[NEAR_ROOM + 4 * WARP], scratch[WARP];
     __local float4 tile[3 * WARP], boxes[2 * OWN];
     __local float tile_traces[WARP];
 #if EXPANSIONS
@@ -305,52 +351,44 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
 #endif
 
         uint far_count = 0, mid_count = 0, near_count = 0, cost = 0;
-        int height = 1;
-        if (lane == 0)
-            stack[0] = 0;
-        while (height > 0) {
+        // The walk begins with the cells that the walk for the set has left, or else with the root.
+#if SET
+        const uint set = begin / SET, left = sets[set].x;
+        if (begin % SET == 0)
+            done += (uint4)(0, 0, sets[set].zw);
+        cost += sets[set].z;
+#else
+        const uint left = 1;
+#endif
+        int height = 0;
+        uint next = 0;
+        while (height > 0 || next < left) {
             sync_warp();
             const int popped = min(min(height, WARP), max(1, (STACK - 160 - height) / 7));
+            const int added = height > popped ? 0 : min((int)(left - next), WARP - popped);
             height -= popped;
-            const bool active = (int)lane < popped;
-            const uint id = active ? stack[height + lane] : 0;
+            const bool active = (int)lane < popped + added;
+            uint id = (int)lane < popped ? stack[height + lane] : 0;
+#if SET
+            if (active && (int)lane >= popped)
+                id = left_cells[set * MOST_LEFT + next + lane - popped];
+#endif
+            next += added;
             const float4 c = cells[ROWS * id], b = cells[ROWS * id + 1];
             const uint first = as_uint(b.z), count = as_uint(b.w) & ~INNER;
             const bool inner = (as_uint(b.w) & INNER) != 0;
             bool accepted = active;
-            // Includes the rounding error of the centre of mass, which does not average out.
-            const float3 place = fabs(c.xyz);
-            const float rounding = ROUNDING * fmax(place.x, fmax(place.y, place.z));
 #pragma unroll
-            for (uint k = 0; k < OWN; ++k) {
-                const float3 gap = fmax(fabs(c.xyz - boxes[2 * k].xyz) - boxes[2 * k + 1].xyz, 0.0f);
-                const float gap2 = dot(gap, gap), near = root(gap2), ratio = b.y * near;
-#if ACCELERATION_CRITERION
-                accepted = accepted && ratio < angle
-                    && c.w * near * near * fma(ratio * ratio, ratio, rounding * near) <= boxes[2 * k].w;
-#else
-                accepted = accepted && ratio < angle;
-#endif
-#ifdef SOFTENING_CLAMP
-                accepted = accepted && gap2 > eps2;
-#endif
-            }
+            for (uint k = 0; k < OWN; ++k)
+                accepted &= accepts(boxes[2 * k], boxes[2 * k + 1].xyz, c, b.y, angle, eps2);
 #if EXPANSIONS
-            const float3 d = c.xyz - centre;
-            const float d2 = dot(d, d), away = root(d2), ours = radius * away, theirs = b.y * away;
-            const float ours2 = ours * ours, theirs2 = theirs * theirs, soft = far_eps2 * away * away;
-            const float missed = fma(ours2, fma(2.0f, theirs2, ours2), FAR_SOFTENING * soft * (ours2 + theirs2));
-#if ACCELERATION_CRITERION
-            const bool far = accepted && ours * FAR_RADII < 1.0f && c.w * away * away * missed <= far_share * limit;
+            const bool far = accepted & is_far(centre, radius, far_share * limit, c, b.y, far_eps2);
 #else
-            const bool far = accepted && ours * FAR_RADII < 1.0f && missed <= far_share * limit;
-#endif
-#else
-            bool far = false;
+            const bool far = false;
 #endif
             const bool direct = active && !inner && !far && (!accepted || count <= FEW_BODIES);
             const bool mid = accepted && !far && !direct, open = active && !accepted && inner;
-            done.w += popped;
+            done.w += popped + added;
 
             uint bits = ballot(open, scratch);
             if (bits) {
@@ -364,106 +402,86 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
                 for (uint k = 0; k < children; ++k)
                     stack[at + k] = first + k;
             }
+            // After the last cell, evaluates what remains in the lists.
+            const bool last = height == 0 && next == left;
 #if EXPANSIONS
             bits = ballot(far, scratch);
-            if (bits) {
-                if (far)
-                    far_list[far_count + popcount(bits & before)] = id;
-                far_count += popcount(bits);
-                done.z += popcount(bits);
-                cost += popcount(bits);
+            if (far)
+                far_list[far_count + popcount(bits & before)] = id;
+            far_count += popcount(bits);
+            done.z += popcount(bits);
+            cost += popcount(bits);
+            while (far_count >= (last ? 1 : WARP)) {
                 sync_warp();
-                if (far_count >= WARP) {
-                    const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
+                const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
+                if (lane < far_count)
                     expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], far_eps2);
-                    far_count -= WARP;
-                    sync_warp();
-                    far_list[lane] = rest;
-                    sync_warp();
-                }
+                far_count -= min(far_count, (uint)WARP);
+                sync_warp();
+                far_list[lane] = rest;
             }
 #endif
             bits = ballot(mid, scratch);
-            if (bits) {
-                if (mid)
-                    mid_list[mid_count + popcount(bits & before)] = id;
-                mid_count += popcount(bits);
-                done.y += popcount(bits) * size;
-                cost += popcount(bits);
+            if (mid)
+                mid_list[mid_count + popcount(bits & before)] = id;
+            mid_count += popcount(bits);
+            done.y += popcount(bits) * size;
+            cost += popcount(bits);
+            while (mid_count >= (last ? 1 : WARP)) {
                 sync_warp();
-                if (mid_count >= WARP) {
-                    const uint cell = ROWS * mid_list[lane], rest = mid_list[lane + WARP];
-                    for (uint k = 0; k < ACTING_ROWS; ++k)
-                        tile[lane + k * WARP] = cells[cell + k];
+                const bool inside = lane < mid_count;
+                const uint cell = inside ? mid_list[lane] : 0, rest = mid_list[lane + WARP];
+                tile[lane] = inside ? cells[ROWS * cell] : NOWHERE;
 #if ORDER >= 2
-                    tile_traces[lane] = traces[mid_list[lane]];
+                tile[lane + WARP] = inside ? cells[ROWS * cell + 1] : (float4)(0.0f);
+                tile[lane + 2 * WARP] = inside ? cells[ROWS * cell + 2] : (float4)(0.0f);
+                tile_traces[lane] = inside ? traces[cell] : 0.0f;
 #endif
-                    sync_warp();
-                    attract_to_cells(&own, tile, tile_traces, team, eps2);
-                    mid_count -= WARP;
-                    sync_warp();
-                    mid_list[lane] = rest;
-                    sync_warp();
-                }
+                sync_warp();
+                attract_to_cells(&own, tile, tile_traces, team, eps2);
+                mid_count -= min(mid_count, (uint)WARP);
+                mid_list[lane] = rest;
             }
-            bits = ballot(direct, scratch);
-            while (bits) {
-                const uint from_lane = 31 - clz(bits & -bits);
-                bits &= bits - 1;
-                const uint leaf = shuffle_(first, from_lane, scratch), all = shuffle_(count, from_lane, scratch);
+            if (ballot(direct, scratch) || last) {
+                // Lists the bodies of all leaves one after another, at most NEAR_ROOM at a time.
+                const uint own_count = direct ? count : 0, past = scan_warp(own_count, lane, scratch);
+                const uint all = shuffle_(past, WARP - 1, scratch), start = past - own_count;
                 done.x += all * size;
                 cost += all;
-                for (uint o = 0; o < all; o += WARP) {
-                    const uint some = min((uint)WARP, all - o);
-                    if (lane < some)
-                        near_list[near_count + lane] = leaf + o + lane;
+                uint listed = 0;
+                do {
+                    const uint some = min(all - listed, (uint)NEAR_ROOM);
+                    for (uint k = max(start, listed); k < min(past, listed + some); ++k)
+                        near_list[near_count + k - listed] = first + k - start;
                     near_count += some;
+                    listed += some;
+                    const uint least_count = last && listed == all ? 1 : 2 * WARP;
+                    uint evaluated = 0;
                     sync_warp();
-                    if (near_count >= 2 * WARP) {
-                        tile[lane] = bodies[near_list[lane]];
-                        tile[lane + WARP] = bodies[near_list[lane + WARP]];
-                        const uint rest = near_list[lane + 2 * WARP];
+                    for (; evaluated + least_count <= near_count; evaluated += 2 * WARP) {
+                        __local const uint *list = near_list + evaluated;
+                        tile[lane] = evaluated + lane < near_count ? bodies[list[lane]] : NOWHERE;
+                        tile[lane + WARP] = evaluated + lane + WARP < near_count ? bodies[list[lane + WARP]] : NOWHERE;
                         sync_warp();
-                        attract_to_bodies(&own, tile, near_list, begin + slot, team, eps2);
-                        near_count -= 2 * WARP;
-                        sync_warp();
-                        near_list[lane] = rest;
+                        attract_to_bodies(&own, tile, list, begin + slot, team, eps2);
                         sync_warp();
                     }
-                }
+                    if (evaluated > 0) {
+                        const uint rest = near_list[evaluated + lane], more = near_list[evaluated + lane + WARP];
+                        near_count -= min(near_count, evaluated);
+                        sync_warp();
+                        near_list[lane] = rest;
+                        near_list[lane + WARP] = more;
+                        sync_warp();
+                    }
+                } while (listed < all);
             }
-        }
-        // Evaluates the cells and bodies that remain in the lists.
-        sync_warp();
-#if EXPANSIONS
-        if (far_count > 0 && lane < far_count) {
-            const uint cell = ROWS * far_list[lane];
-            expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], far_eps2);
-        }
-#endif
-        if (mid_count > 0) {
-            const bool inside = lane < mid_count;
-            const uint cell = inside ? mid_list[lane] : 0;
-            tile[lane] = inside ? cells[ROWS * cell] : NOWHERE;
-            tile[lane + WARP] = inside ? cells[ROWS * cell + 1] : (float4)(0.0f);
-            tile[lane + 2 * WARP] = inside ? cells[ROWS * cell + 2] : (float4)(0.0f);
-            tile_traces[lane] = inside ? traces[cell] : 0.0f;
-            sync_warp();
-            attract_to_cells(&own, tile, tile_traces, team, eps2);
-            sync_warp();
-        }
-        if (near_count > 0) {
-            tile[lane] = lane < near_count ? bodies[near_list[lane]] : NOWHERE;
-            tile[lane + WARP] = lane + WARP < near_count ? bodies[near_list[lane + WARP]] : NOWHERE;
-            sync_warp();
-            attract_to_bodies(&own, tile, near_list, begin + slot, team, eps2);
         }
 #if EXPANSIONS
 #pragma unroll
         for (uint k = 0; k < TERMS; ++k)
             for (uint step = WARP / 2; step > 0; step /= 2)
                 s[k] += shuffle_float(s[k], lane ^ step, scratch);
-        const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
 #endif
 #pragma unroll
         for (uint k = 0; k < OWN; ++k) {
@@ -473,9 +491,19 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
                 own.a[k].z += shuffle_float(own.a[k].z, lane ^ step, scratch);
                 own.potential[k] += shuffle_float(own.potential[k], lane ^ step, scratch);
             }
+        }
 #if EXPANSIONS
-            evaluate(s, (own.x[k] - centre) * scale, radius, &own, k);
+        evaluate(s, centre, radius, &own);
+#if SET
+        __global const float *field = fields + set * FIELD;
+#pragma unroll
+        for (uint k = 0; k < TERMS; ++k)
+            s[k] = field[k];
+        evaluate(s, vload3(0, field + TERMS), field[TERMS + 3], &own);
 #endif
+#endif
+#pragma unroll
+        for (uint k = 0; k < OWN; ++k) {
             const uint at = slot + k * LANES_OF_TEAM;
             if (team == 0 && at < size) {
                 const uint id = ids[begin + at];

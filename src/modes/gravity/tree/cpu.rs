@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::host::{Cell, HostBodies, HostCells, Target};
+use super::host::{Cell, HostBodies, HostCells, Set, Target};
 use super::kernels::{Source, TreeKernels};
 use crate::base::error::{Error, Result};
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass, Program};
@@ -20,11 +20,9 @@ pub(super) const SOURCE: Source = Source {
         source!("gravity/tree/cells.cl"),
     ],
     has_variant_file: true,
-    constants: &[("LANES", 16), ("SET", SET)],
+    constants: &[("LANES", 16)],
 };
 
-/// Number of bodies in a set. A set consists of one or several groups of bodies whose tree walk begins together.
-const SET: usize = 256;
 /// Number of bits per digit in the radix sort of keys; must match `kernels/gravity/tree/order.cl`.
 const DIGIT_BITS: u32 = 10;
 /// Maximum number of cells in the top part of the tree; must match `kernels/gravity/tree/cells.cl`.
@@ -66,6 +64,8 @@ pub(super) struct CpuKernels {
     /// Number of neighbouring bodies in a group. A tree walk has two parts: the first part is for a whole set of
     /// groups, and the second part is for each group of the set.
     group: usize,
+    /// Number of neighbouring bodies in a set, which consists of whole groups.
+    set: usize,
     /// Number of tasks (work-items) into which kernels divide the bodies.
     tasks: usize,
     corners: Buffer<[f32; 4]>,
@@ -110,6 +110,7 @@ impl CpuKernels {
             build,
             bodies: n,
             group: recipe.knob("group") as usize,
+            set: recipe.knob("set").max(recipe.knob("group")) as usize,
             tasks,
             corners: Buffer::new(device, 2 * tasks)?,
             keys: [Buffer::new(device, n)?, Buffer::new(device, n)?],
@@ -175,7 +176,7 @@ impl TreeKernels for CpuKernels {
     }
 
     fn set(&self) -> usize {
-        SET
+        self.set
     }
 
     fn groups_per_set(&self) -> usize {
@@ -231,11 +232,11 @@ impl TreeKernels for CpuKernels {
         Ok(HostBodies { positions, last: columns[4 * stride..][..n].to_vec(), ids: self.ids.read()? })
     }
 
-    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)> {
+    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Set>, Target)> {
         let target = |size: usize| {
             let first = place / size * size;
             Target::new(bodies, first..self.bodies.min(first + size), size, opening)
         };
-        Ok((Some(target(SET)), target(self.group)))
+        Ok((Some(Set { bounds: target(self.set), most_left: usize::MAX }), target(self.group)))
     }
 }

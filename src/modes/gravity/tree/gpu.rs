@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::host::{Cell, HostBodies, HostCells, Target};
+use super::host::{Cell, HostBodies, HostCells, Set, Target};
 use super::kernels::{Source, TreeKernels};
 use crate::base::cells::MOST_BOXES;
 use crate::base::error::Result;
@@ -20,6 +20,7 @@ pub(super) const SOURCE: Source = Source {
         source!("gravity/tree/gpu/order.cl"),
         source!("gravity/tree/gpu/cells.cl"),
         source!("gravity/tree/gpu/walk.cl"),
+        source!("gravity/tree/gpu/sets.cl"),
     ],
     has_variant_file: false,
     constants: &[("LEVELS", LEVELS), ("OPEN_ENDED", OPEN_ENDED)],
@@ -53,6 +54,12 @@ const TILE: usize = 2048;
 const BLOCK: usize = 256;
 /// Number of rows of four numbers that describe a cell; must match `kernels/gravity/tree/gpu/cells.cl`.
 const ROWS: usize = 3;
+/// Number of values that describe the field of the cells that act on a set; must match
+/// `kernels/gravity/tree/gpu/walk.cl`.
+const FIELD: usize = 32;
+/// Capacity of the list of cells that the walk for a set leaves to its groups; must match
+/// `kernels/gravity/tree/gpu/walk.cl`.
+const MOST_LEFT: usize = 512;
 /// Flag in a cell's description that marks a cell with children; must match `kernels/gravity/tree/gpu/cells.cl`.
 const INNER: u32 = 1 << 31;
 /// Error limit for a cell that acts on a group's local expansion, divided by the limit for a cell that acts on bodies.
@@ -84,6 +91,8 @@ pub(super) struct GpuKernels {
     compute_units: usize,
     /// Number of neighbouring bodies that share one walk of the tree.
     group: usize,
+    /// Number of neighbouring bodies whose walks begin together; 0 if each group begins at the root.
+    set: usize,
     extent: Buffer<f32>,
     keys: [Buffer<u64>; 2],
     ids: [Buffer<u32>; 2],
@@ -101,6 +110,9 @@ pub(super) struct GpuKernels {
     traces: Buffer<f32>,
     boxes: Buffer<[f32; 4]>,
     groups: Buffer<[u32; 2]>,
+    fields: Buffer<f32>,
+    left_cells: Buffer<u32>,
+    set_counts: Buffer<[u32; 4]>,
 }
 
 impl GpuKernels {
@@ -121,12 +133,15 @@ impl GpuKernels {
         };
         // With small leaves, a tree can have more cells than bodies.
         let room = room(n);
+        let set = recipe.knob("set") as usize;
+        let sets = if set > 0 { n.div_ceil(set) } else { 0 };
         let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 1 + RANKS));
         Ok(Self {
             build,
             bodies: n,
             compute_units: device.info.compute_units as usize,
             group: recipe.knob("group") as usize,
+            set,
             extent: Buffer::new(device, EXTENT_ROWS * EXTENT_GROUPS)?,
             keys: [Buffer::new(device, n)?, Buffer::new(device, n)?],
             ids: [Buffer::new(device, n)?, Buffer::new(device, n)?],
@@ -144,6 +159,9 @@ impl GpuKernels {
             traces: Buffer::new(device, room)?,
             boxes: Buffer::new(device, 2 * room)?,
             groups: Buffer::new(device, n)?,
+            fields: Buffer::new(device, FIELD * sets)?,
+            left_cells: Buffer::new(device, MOST_LEFT * sets)?,
+            set_counts: Buffer::new(device, sets)?,
         })
     }
 }
@@ -221,15 +239,39 @@ impl TreeKernels for GpuKernels {
             (&self.traces).into(),
             (&self.groups).into(),
             (&self.levels).into(),
+            (&self.fields).into(),
+            (&self.left_cells).into(),
+            (&self.set_counts).into(),
+        ]
+    }
+
+    fn has_set_walk(&self) -> bool {
+        self.set > 0
+    }
+
+    fn set_walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>> {
+        vec![
+            Arg::Uint(self.bodies as u32),
+            Arg::Uint(places.start as u32),
+            Arg::Uint(places.end as u32),
+            Arg::Float(opening),
+            Arg::Float(self.far_share()),
+            eps2,
+            (&self.sorted).into(),
+            (&self.least).into(),
+            (&self.cells).into(),
+            (&self.fields).into(),
+            (&self.left_cells).into(),
+            (&self.set_counts).into(),
         ]
     }
 
     fn set(&self) -> usize {
-        self.group
+        self.set.max(self.group)
     }
 
     fn groups_per_set(&self) -> usize {
-        2
+        2 * self.set() / self.group
     }
 
     fn work_group(&self) -> usize {
@@ -282,11 +324,16 @@ impl TreeKernels for GpuKernels {
         Ok(HostBodies { positions: self.sorted.read()?, last: self.least.read()?, ids: self.order().read()? })
     }
 
-    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)> {
+    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Set>, Target)> {
         let count = self.levels.read_at(LEVELS + 2)? as usize;
         let ranges = self.groups.read_range(0, count)?;
         let mut ranges = ranges.iter().map(|[first, size]| *first as usize..(first + size) as usize);
         let own = ranges.find(|range| range.contains(&place)).unwrap_or(place..place + 1);
-        Ok((None, Target::new(bodies, own, self.group.min(WARP), opening)))
+        let set = (self.set > 0).then(|| {
+            let first = place / self.set * self.set;
+            let range = first..self.bodies.min(first + self.set);
+            Set { bounds: Target::new(bodies, range, self.set, opening), most_left: MOST_LEFT }
+        });
+        Ok((set, Target::new(bodies, own, self.group.min(WARP), opening)))
     }
 }

@@ -1,6 +1,7 @@
 //! The tree in host memory: finds the cells at a given depth, and the cells that a body's walk opens or accepts.
 //!
-//! The walk follows the `walk` kernels in `kernels/gravity/tree.cl` and `kernels/gravity/tree/gpu/walk.cl`.
+//! The walk follows the kernels in `kernels/gravity/tree.cl`, and in `walk.cl` and `sets.cl` in
+//! `kernels/gravity/tree/gpu`.
 
 use std::ops::Range;
 
@@ -118,6 +119,14 @@ impl Target {
     }
 }
 
+/// A set of groups whose walks begin together.
+pub(super) struct Set {
+    pub bounds: Target,
+    /// Maximum number of cells that the walk for the set may leave to its groups. If there are more, the groups begin
+    /// at the root.
+    pub most_left: usize,
+}
+
 /// Rules by which a tree walk decides whether a cell acts as a whole or is opened.
 pub(super) struct Rules {
     pub softening: Softening,
@@ -193,7 +202,7 @@ pub(super) struct Walk {
 impl Walk {
     /// Walks the tree for a group of bodies. If the group is part of a `set`, the walk has two levels, as in the
     /// kernel: the set accepts far cells and opens large ones; then the group continues with the remaining cells.
-    pub(super) fn new(cells: &HostCells, set: Option<&Target>, group: &Target, rules: &Rules) -> Self {
+    pub(super) fn new(cells: &HostCells, set: Option<&Set>, group: &Target, rules: &Rules) -> Self {
         let mut walk = Self::default();
         let root = (cells.cell)(0);
         let mut waiting = vec![0];
@@ -202,7 +211,10 @@ impl Walk {
                 walk.leaves.push(0);
                 return walk;
             }
-            waiting = walk.begin(cells, set, rules);
+            waiting = walk.begin(cells, &set.bounds, rules);
+            if waiting.len() > set.most_left {
+                (walk, waiting) = (Self::default(), vec![0]);
+            }
         }
         let mut at = 0;
         while let Some(&id) = waiting.get(at) {

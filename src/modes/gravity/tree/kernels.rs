@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::host::{HostBodies, HostCells, Target};
+use super::host::{HostBodies, HostCells, Set, Target};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, KernelSource, Lane};
 
@@ -16,6 +16,16 @@ pub(super) trait TreeKernels {
     /// Returns the arguments of the kernel `walk` that precede its output buffers. The kernel walks for the groups of
     /// bodies whose first position in the sorted order is in `places`. `eps2` is the squared softening length.
     fn walk_args(&self, places: &Range<usize>, opening: f32, eps2: Arg<'static>) -> Vec<Arg<'_>>;
+
+    /// Returns whether the program has a kernel `walk_sets`, which must run before the kernel `walk`.
+    fn has_set_walk(&self) -> bool {
+        false
+    }
+
+    /// Returns the arguments of the kernel `walk_sets`. For the parameters, see [`TreeKernels::walk_args`].
+    fn set_walk_args(&self, _places: &Range<usize>, _opening: f32, _eps2: Arg<'static>) -> Vec<Arg<'_>> {
+        Vec::new()
+    }
 
     /// Returns the number of neighbouring bodies in a set, the unit in which devices divide a walk. A set consists of
     /// whole groups.
@@ -43,7 +53,7 @@ pub(super) trait TreeKernels {
 
     /// Returns the set of bodies (if this device walks for sets first) and the group of bodies that contain the body at
     /// index `place` of the sorted order.
-    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Target>, Target)>;
+    fn targets(&self, bodies: &HostBodies, place: usize, opening: f32) -> Result<(Option<Set>, Target)>;
 }
 
 /// Source files and constants of the OpenCL program of the Barnes–Hut tree, for one kind of device.

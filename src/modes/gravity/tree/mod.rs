@@ -13,5 +13,6 @@ pub(super) use self::solver::{Tree, source};
 
 /// Largest relative error of the tree's forces that the command `check` accepts.
 pub(super) const TOLERANCE: f64 = 1e-2;
-/// Device memory of the tree per body on a GPU, in bytes: 92 for each of two cells, and 80 for sorting and summing.
-pub(super) const BYTES_PER_BODY: usize = 2 * 92 + 80;
+/// Device memory of the tree per body on a GPU, in bytes: 92 for each of two cells, 80 for sorting and summing, and up to
+/// 18 for the walks of sets.
+pub(super) const BYTES_PER_BODY: usize = 2 * 92 + 80 + 18;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::criterion::{self, Method, angle_of};
 use super::host::{Rules, Walk};
 use super::kernels::TreeKernels;
-use super::{cpu, gpu};
+use super::{WARP, cpu, gpu};
 use crate::base::cells::{CellCounts, CellRequest, Cells, MOST_BOXES};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ProgramSource, Rows};
@@ -20,13 +20,13 @@ use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags
 /// Gravity solver that uses a Barnes–Hut tree of all bodies and rebuilds the tree before each walk.
 pub(in crate::modes::gravity) struct Tree {
     kernels: Box<dyn TreeKernels>,
-    walk: Kernel,
+    walk: WalkKernels,
     measure: Kernel,
     collect: Kernel,
     distribute: Kernel,
     finish: Kernel,
     /// Kernel that computes the potential; `None` until its first use.
-    potential: Option<Kernel>,
+    potential: Option<WalkKernels>,
     device: Device,
     recipe: Recipe,
     params: Gravity,
@@ -51,6 +51,20 @@ pub(in crate::modes::gravity) struct Tree {
     walked: Range<usize>,
 }
 
+/// Kernels that walk the tree.
+struct WalkKernels {
+    /// Kernel that begins the walks of all groups of a set together, if the tree is walked in this way.
+    sets: Option<Kernel>,
+    groups: Kernel,
+}
+
+impl WalkKernels {
+    fn new(program: &Program, has_sets: bool) -> Result<Self> {
+        let sets = has_sets.then(|| program.kernel("walk_sets")).transpose()?;
+        Ok(Self { sets, groups: program.kernel("walk")? })
+    }
+}
+
 impl Tree {
     pub(in crate::modes::gravity) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
         let Setup { device, params, recipes, bodies: all, .. } = *setup;
@@ -66,7 +80,7 @@ impl Tree {
             }
         };
         Ok(Box::new(Self {
-            walk: program.kernel("walk")?,
+            walk: WalkKernels::new(&program, kernels.has_set_walk())?,
             measure: program.kernel("measure")?,
             collect: program.kernel("collect")?,
             distribute: program.kernel("distribute")?,
@@ -124,13 +138,13 @@ impl Tree {
     fn walk_all(
         &self,
         lane: &mut Lane,
-        kernel: &Kernel,
+        kernels: &WalkKernels,
         result: Arg,
         criterion: (Arg<'static>, f32),
     ) -> Result<()> {
         let (all, mut from) = (0..self.bodies, 0);
         while from < self.items() {
-            from = self.walk(lane, kernel, result, criterion, &all, from)?;
+            from = self.walk(lane, kernels, result, criterion, &all, from)?;
             if lane.is_full() {
                 lane.flush()?;
             }
@@ -167,12 +181,18 @@ impl Tree {
     fn walk(
         &self,
         lane: &mut Lane,
-        kernel: &Kernel,
+        kernels: &WalkKernels,
         result: Arg,
         (eps2, opening): (Arg<'static>, f32),
         places: &Range<usize>,
         from: usize,
     ) -> Result<usize> {
+        if let (0, Some(kernel)) = (from, &kernels.sets) {
+            let args = self.kernels.set_walk_args(places, opening, eps2);
+            let (items, group) = (self.sets() * WARP, WARP);
+            lane.whole(Pass { kernel, args: &args, items, group, cost: 0.0 })?;
+        }
+        let kernel = &kernels.groups;
         let args =
             [&self.kernels.walk_args(places, opening, eps2)[..], &[result, (&self.work).into()]].concat();
         let (items, group) = (self.items(), self.kernels.work_group());
@@ -189,7 +209,7 @@ const TYPICAL_WORK: f64 = 1000.0;
 
 impl Solver for Tree {
     fn source(&self) -> &Arc<ProgramSource> {
-        self.walk.source()
+        self.walk.groups.source()
     }
 
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
@@ -222,7 +242,8 @@ impl Solver for Tree {
             Some(kernel) => kernel,
             None => {
                 let defines = flags(&[("POTENTIAL", true), ("FP64", self.device.info.fp64)]);
-                program(&self.device, self.recipe, &self.params, &defines)?.kernel("walk")?
+                let program = program(&self.device, self.recipe, &self.params, &defines)?;
+                WalkKernels::new(&program, self.kernels.has_set_walk())?
             }
         };
         let result = self.walk_all(lane, &kernel, pass.phi, (pass.eps2, pass.opening));
