@@ -141,3 +141,34 @@ impl Engine {
 fn signature(device: &DeviceInfo) -> [String; 2] {
     [device.name.clone(), device.driver.clone()]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::base::params;
+
+    #[test]
+    fn a_run_continues_exactly_from_a_checkpoint_right_after_a_change() {
+        let mut config = Config { bodies: Some(300), ..Config::new(&crate::modes::gravity::INFO) };
+        let device = crate::compute::list().unwrap().remove(0).open().unwrap();
+        let mut engine = Engine::new(device, config.clone()).unwrap();
+        engine.keep_restore_points(true);
+        engine.run(3, |_| {}).unwrap();
+        params::set(config.mode.as_mut(), "g", "1.37").unwrap();
+        engine.configure(config.clone()).unwrap();
+        // Makes the last checkpoint so old that the next step begins with a new one.
+        let taken = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
+        engine.checkpoint = Arc::new(Checkpoint { taken, ..Checkpoint::clone(&engine.checkpoint) });
+        engine.run(5, |_| {}).unwrap();
+        let point = engine.restore_point().unwrap();
+        assert_eq!(point.step(), 3);
+        let expected = engine.scene_state().unwrap().state.into_bodies().unwrap();
+        engine.continue_from(&point, config).unwrap();
+        engine.run(5, |_| {}).unwrap();
+        let again = engine.scene_state().unwrap().state.into_bodies().unwrap();
+        assert!(again.positions == expected.positions && again.velocities == expected.velocities);
+    }
+}

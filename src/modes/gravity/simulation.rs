@@ -197,7 +197,9 @@ impl Simulation for GravitySimulation {
     /// errors.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = self.solver.carried();
-        if self.known.a_is_current {
+        // Until its first pass has evaluated the forces, a burst has the accelerations of older parameters.
+        let is_outdated = self.burst.evaluates && self.burst.pass == 0;
+        if self.known.a_is_current && !is_outdated {
             extra.insert(ACCELERATION.to_owned(), self.a.read()?.into_flattened());
         }
         if self.params.compensated {
