@@ -10,7 +10,7 @@ use crate::base::{Bodies, BodyNames, ChangeEffect, Error, ParamValue, Result, in
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::file::{self, SceneFile};
-use crate::scene::{Origin, Scene, softening};
+use crate::scene::{FAST, Origin, Scene, softening};
 
 /// A configuration of the simulation. In optional fields, `None` stands for `auto`.
 ///
@@ -163,6 +163,12 @@ impl Config {
     pub fn pace(&self) -> u32 {
         let (_, watched) = self.mode.info().work.burst;
         self.start.pace.unwrap_or(watched)
+    }
+
+    /// Returns the [`pace`](Self::pace) at a step; at the beginning of some scenes, it is higher.
+    pub fn pace_at(&self, step: u64) -> u32 {
+        let is_fast = step < self.start.fast_steps.unwrap_or(0).into();
+        self.pace() * if is_fast { FAST } else { 1 }
     }
 
     /// Returns whether switching to `next`, which has the same mode and size, requires generating the scene again.

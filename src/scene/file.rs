@@ -8,6 +8,7 @@
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
 //! pace = 100                            # maximum number of steps per frame, for scenes with a small time step
+//! fast_steps = 3000                     # number of steps at the beginning that run several times as fast
 //! [params]                              # parameters of the mode, in the format of --set
 //! dt = 0.01
 //! [start]                               # number of bodies and seed
@@ -83,6 +84,7 @@ struct Contents {
     length: Option<f32>,
     steps: Option<u32>,
     pace: Option<u32>,
+    fast_steps: Option<u32>,
     bodies: Option<String>,
     orbits: Option<String>,
     walls: Option<String>,
@@ -200,6 +202,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             auto_bodies: contents.auto_bodies,
             steps: *steps,
             pace: *pace,
+            fast_steps: contents.fast_steps,
             origin,
             names,
             colours: contents.colours.iter().map(colour_of).collect::<Result<_>>()?,
@@ -356,6 +359,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         steps: scene.steps,
         auto_bodies: scene.auto_bodies,
         pace: scene.pace,
+        fast_steps: scene.fast_steps,
         look: tables::written(&scene.look),
         camera: tables::written(&scene.camera),
         units: UnitTable::of(&scene.units),

@@ -22,8 +22,8 @@ pub mod tipsy;
 mod unit_table;
 
 pub use self::built_in::{ASTEROIDS, FLUID, GRAVITY};
+pub use self::description::{FAST, Origin, Scene};
 pub(crate) use self::description::{MOST_NAME, label};
-pub use self::description::{Origin, Scene};
 pub use self::generator::{Argument, Arguments, Generator, Setup};
 pub use self::orbits::Orbits;
 pub(crate) use self::tables::line_of;

@@ -12,7 +12,7 @@ const BURST_SHARE: f64 = 0.85;
 /// Number of bursts, including the current one, that a displayed frame may have to wait for in free run (when steps do
 /// not wait for the screen).
 const FREE_BURSTS: f64 = 3.0;
-/// Longest `auto` burst in free run, in steps. Outside free run, [`Config::pace`] determines the limit.
+/// Longest `auto` burst in free run, in steps. Outside free run, [`Config::pace_at`] determines the limit.
 const MAX_FREE_BURST: u32 = 256;
 /// Longest duration of a burst of more than one step if a graphics card draws the frames, as a multiple of the usual
 /// interval between displayed frames. If the same card computes the steps, drawing waits for the burst.
@@ -119,7 +119,8 @@ impl Stepper {
             (false, true) => f64::INFINITY,
             (false, false) => LONGEST_PICTURES * usual,
         });
-        let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace()) * slower };
+        let most =
+            if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace_at(situation.step)) * slower };
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;
@@ -151,6 +152,8 @@ impl Stepper {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::modes::gravity;
 
@@ -165,6 +168,17 @@ mod tests {
 
     fn config() -> Config {
         Config::new(&gravity::INFO)
+    }
+
+    #[test]
+    fn a_scene_may_begin_with_longer_bursts() {
+        let mut config = config();
+        let scene = Arc::make_mut(&mut config.start);
+        (scene.pace, scene.fast_steps) = (Some(10), Some(100));
+        let length =
+            |step| Stepper::new().burst_length(&config, Situation { step, step_seconds: 1e-9, ..START });
+        let first = length(0);
+        assert!(first > 10 && [99, 100].map(length) == [first, 10]);
     }
 
     #[test]
