@@ -32,6 +32,10 @@ impl Resolved {
         let variant = config.variant.or_else(|| (bodies > telling).then(auto));
         let best = config.tuned.recipe(device, config.mode.as_ref(), variant, telling);
         let best = best.unwrap_or_else(|| Recipe::guess(variant.unwrap_or_else(auto), device, bodies));
+        // Settings that should differ between the measured number of bodies and this one are guessed.
+        let [guess, measured] = [bodies, telling].map(|bodies| Recipe::guess(best.variant, device, bodies));
+        let differing = guess.knobs().zip(measured.knobs()).filter(|(guess, measured)| guess.1 != measured.1);
+        let best = differing.fold(best, |recipe, ((knob, value), _)| recipe.with_knob(knob.name, value));
         // `auto` keeps the default methods, because another method might be less accurate than `auto` guarantees.
         let is_method = |name: &str| best.knobs().any(|(knob, _)| knob.name == name && knob.is_method);
         let counts = |name: &str| config.variant.is_some() || !is_method(name);

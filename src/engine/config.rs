@@ -10,7 +10,7 @@ use crate::base::{Bodies, BodyNames, ChangeEffect, Error, ParamValue, Result, in
 use crate::engine::tuned::Tuned;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::file::{self, SceneFile};
-use crate::scene::{FAST, Origin, Scene, softening};
+use crate::scene::{FAST_FACTOR, Origin, Scene, softening};
 
 /// A configuration of the simulation. In optional fields, `None` stands for `auto`.
 ///
@@ -168,7 +168,7 @@ impl Config {
     /// Returns the [`pace`](Self::pace) at a step; at the beginning of some scenes, it is higher.
     pub fn pace_at(&self, step: u64) -> u32 {
         let is_fast = step < self.start.fast_steps.unwrap_or(0).into();
-        self.pace() * if is_fast { FAST } else { 1 }
+        self.pace() * if is_fast { FAST_FACTOR } else { 1 }
     }
 
     /// Returns whether switching to `next`, which has the same mode and size, requires generating the scene again.

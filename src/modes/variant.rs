@@ -182,6 +182,9 @@ pub struct Knob {
     pub is_method: bool,
     /// Whether the guessed value is always the fastest. Tuning then does not try other values.
     pub never_hurts: bool,
+    /// Whether files that older versions wrote lack the compile-time parameter. It then has the value that is guessed
+    /// for one body.
+    pub may_be_missing: bool,
     /// Returns a good value of the compile-time parameter for a device and a number of bodies.
     pub guess: fn(&DeviceInfo, usize) -> u32,
 }
@@ -203,6 +206,7 @@ impl Knob {
             choices: &[],
             is_method: false,
             never_hurts: false,
+            may_be_missing: false,
             guess,
         }
     }
@@ -288,7 +292,7 @@ impl Recipe {
     }
 
     /// Creates a recipe from a work-group size and named compile-time parameters. Missing parameters that select a
-    /// method get their default. Returns `None` if any other parameter is missing, if one is unknown or out of range,
+    /// method, or that [may be missing](Knob::may_be_missing), get their default. Returns `None` if any other parameter is missing, if one is unknown or out of range,
     /// or if the work-group is too large for the device.
     pub fn of_words(
         variant: &'static Variant,
@@ -300,7 +304,7 @@ impl Recipe {
         for knob in variant.knobs {
             match knobs.get(knob.name) {
                 Some(value) if knob.options.contains(value) => recipe = recipe.with_knob(knob.name, *value),
-                None if knob.is_method => {}
+                None if knob.is_method || knob.may_be_missing => {}
                 _ => return None,
             }
         }

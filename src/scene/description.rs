@@ -12,7 +12,7 @@ use crate::base::look::Srgb;
 use crate::base::{Bodies, BodyNames, Look, Partial, Plain, SceneCamera, State, Units, Walls};
 
 /// Factor by which [`Scene::pace`] is higher during the first [`Scene::fast_steps`] steps.
-pub const FAST: u32 = 10;
+pub const FAST_FACTOR: u32 = 10;
 
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ pub struct Scene {
     /// Maximum number of steps per frame. Scenes with a small time step set a high maximum; `None` means the mode's
     /// default.
     pub pace: Option<u32>,
-    /// Number of steps at the beginning during which the pace is [`FAST`] times as high, so that the scene soon looks as
+    /// Number of steps at the beginning during which the pace is [`FAST_FACTOR`] times as high, so that the scene soon looks as
     /// it is meant to look; `None` means 0.
     pub fast_steps: Option<u32>,
     /// Source of the scene's bodies or fluid.

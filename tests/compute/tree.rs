@@ -71,7 +71,7 @@ fn forces_are_accurate_on_a_gpu() {
 /// Compile-time parameters that each switch off one of the ideas of the tree.
 const FLIPS: [(&str, u32); 4] = [("order", 0), ("curve", 0), ("criterion", 0), ("expansions", 0)];
 
-/// Numbers of bodies whose walks begin together, which the tests use in addition to the default.
+/// Numbers of bodies whose walks begin together. The default is 256 on a CPU and, for few bodies, 0 on a GPU.
 const SETS: [(&str, u32); 2] = [("set", 0), ("set", 128)];
 
 fn flipped(mut config: Config, flip: Option<(&'static str, u32)>) -> Config {
@@ -617,6 +617,22 @@ fn reading_tree_cells_does_not_change_the_simulation() {
             engine.bodies().unwrap()
         });
         assert!(right == watched, "{integrator}");
+    }
+}
+
+#[test]
+fn walks_of_sets_are_accurate_with_each_method_on_a_gpu() {
+    let Some(device) = gpu() else { return };
+    for (set, softening, flip) in [128, 256, 512]
+        .map(|set| (set, "plummer", None))
+        .into_iter()
+        .chain([(256, "clamp", None)])
+        .chain(FLIPS.map(|flip| (256, "plummer", Some(flip))))
+    {
+        let start = tree(scene("galaxy", Some(20_000), &[]), &[("softening", softening)]);
+        let config = flipped(flipped(start, Some(("set", set))), flip);
+        let (error, most) = (error(&device, config.clone()), alarm(&device, &config));
+        assert!(error < most, "set={set}, {softening}, {flip:?}: {error:e}");
     }
 }
 

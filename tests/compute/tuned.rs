@@ -67,6 +67,11 @@ fn auto_keeps_the_default_methods() {
     let old = [("leaf".to_owned(), 16), ("group".to_owned(), 64)].into();
     let old = Recipe::of_words(tree, &device, 1, &old).unwrap();
     assert_eq!(old, Recipe::guess(tree, &device, 1).with_knob("leaf", 16).with_knob("group", 64));
+    // Nor had they a parameter for the sets of groups, which GPUs did not have.
+    let gpu = DeviceInfo { kind: DeviceKind::Gpu, max_work_group: 1024, ..DeviceInfo::clone(&device) };
+    let old = [("leaf".to_owned(), 16), ("group".to_owned(), 64)].into();
+    assert_eq!(Recipe::of_words(tree, &gpu, 32, &old).unwrap().knob("set"), 0);
+    assert_eq!(Recipe::guess(tree, &gpu, 1 << 20).knob("set"), 256);
     for knob in MODES.iter().flat_map(|info| info.variants).flat_map(|variant| variant.knobs) {
         if knob.is_method {
             assert_eq!(knob.options.last(), Some(&(knob.guess)(&device, BODIES)), "{}", knob.name);
@@ -94,6 +99,19 @@ fn auto_uses_tuning_results_for_a_similar_number_of_bodies() {
     let tiled = gravity().variant("tiled").unwrap();
     let other = resolve(&tuned, BODIES, &device, |config| config.variant = Some(tiled));
     assert_eq!(other, Recipe::guess(tiled, &device, BODIES));
+}
+
+#[test]
+fn settings_that_depend_on_the_number_of_bodies_are_guessed_beyond_the_measured_numbers() {
+    let device = DeviceInfo { kind: DeviceKind::Gpu, max_work_group: 1024, ..DeviceInfo::clone(&cpu().info) };
+    let tree = gravity().variant("tree").unwrap();
+    let measured = 1 << 18;
+    let found = Recipe::guess(tree, &device, measured).with_knob("leaf", 16);
+    let mut tuned = Tuned::default();
+    tuned.remember(&device, gravity(), (measured, ACCURACY), (&found, 1e9));
+    let with = |bodies| resolve(&tuned, bodies, &device, |config| config.variant = Some(tree));
+    assert_eq!(with(measured), found);
+    assert_eq!(with(1 << 20), found.with_knob("set", 256));
 }
 
 #[test]

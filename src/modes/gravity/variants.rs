@@ -57,7 +57,10 @@ variants! {
         work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { tree::WARP },
         has_fixed_group: true,
         bytes_per_body: tree::BYTES_PER_BODY,
-        bodies_per_group: |r| r.knob("group").max(r.knob("set")) as usize,
+        bodies_per_group: |r| {
+            let (group, set) = (r.knob("group"), r.knob("set"));
+            if r.work_group == 1 { group.max(set) as usize } else { group as usize }
+        },
         together: Together::SameModel,
         has_limit: false,
         counts: |_| None,
@@ -187,13 +190,16 @@ const GROUP: Knob =
         _ => 16,
     })
     .summary("Number of neighbouring bodies that are processed together, in one walk through the tree.");
-const SET: Knob = Knob::new("set", "SET", &[0, 128, 256, 512], |device, bodies| match (device.kind, bodies) {
-    (DeviceKind::Cpu, _) | (_, 500_000..) => 256,
-    _ => 0,
-})
-.summary(
-    "Number of neighbouring bodies whose walks through the tree begin together, before each group continues alone; 0: no common beginning.",
-);
+const SET: Knob = Knob {
+    may_be_missing: true,
+    ..Knob::new("set", "SET", &[0, 128, 256, 512], |device, bodies| match (device.kind, bodies) {
+        (DeviceKind::Cpu, _) | (_, 500_000..) => 256,
+        _ => 0,
+    })
+    .summary(
+        "Number of neighbouring bodies whose walks through the tree begin together, before each group continues alone. 0: on a GPU, each group begins at the root; on a CPU, each group is a set of its own.",
+    )
+};
 const ORDER: Knob = Knob::new("order", "ORDER", &[0, 2], |_, _| 2)
     .summary("Highest order of the multipole moments that describe the masses in a cell. Higher orders are more accurate.")
     .method(

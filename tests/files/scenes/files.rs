@@ -22,7 +22,8 @@ fn a_written_scene_file_reads_back_to_the_same_bodies() {
         assert_eq!(again.bodies, config.bodies, "{}", scene.name);
         assert_eq!(again.seed, if scene.is_random() { 7 } else { 1 }, "{}", scene.name);
         let kept = |scene: &Scene| {
-            (scene.title.clone(), scene.bodies, scene.pace, scene.look.clone(), scene.camera.clone())
+            let speed = (scene.pace, scene.fast_steps);
+            (scene.title.clone(), scene.bodies, speed, scene.look.clone(), scene.camera.clone())
         };
         assert_eq!(kept(&again.start), kept(scene));
         let shown = |scene: &Scene| (scene.names.clone(), scene.colours.clone(), scene.units.clone());

@@ -1,11 +1,11 @@
 // Begins the walks of the groups on a GPU: walks the tree once for each set of SET neighbouring bodies. Cells that are
-// far from the set act on an expansion around its centre. Cells that are larger than OPENED_RADII radii of the set are
-// opened. The groups of the set continue with the cells that are left (see walk.cl).
+// far from the set act on an expansion around its centre. Of the others, the root and cells that are larger than
+// OPENED_RADII radii of the set are opened. The groups of the set continue with the cells that are left (see walk.cl).
 
 #if SET
 // Writes the field of the far cells to `fields`, and the ids of the cells that are left to `left_cells`. Writes to
-// `sets` the number of cells that are left, 0, the number of far cells, and the number of tests. If more than MOST_LEFT
-// cells are left, leaves only the root and writes a field of 0. Skips sets without bodies at the positions from `from`
+// `sets` the number of cells that are left, whether the groups begin at the root instead, the number of far cells, and
+// the number of tests. The groups begin at the root, and the field is 0, if more than MOST_LEFT cells are left. Skips sets without bodies at the positions from `from`
 // to `to` of the sorted order. For the other arguments, see the kernel `walk`.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk_sets(const uint n, const uint from, const uint to, const float opening, const float far_share, const float eps2,
@@ -75,7 +75,7 @@ walk_sets(const uint n, const uint from, const uint to, const float opening, con
         // Does not open cells that the set accepts: each group accepts them too, so that only few cells are left.
         const bool kept = accepted;
 #endif
-        const bool open = active && !kept && (as_uint(b.w) & INNER) != 0 && b.y > open_from;
+        const bool open = active && !kept && (as_uint(b.w) & INNER) != 0 && (b.y > open_from || id == 0);
         const bool rest = active && !far && !open;
         tests += popped;
         uint bits = ballot(open, scratch);
@@ -126,10 +126,7 @@ walk_sets(const uint n, const uint from, const uint to, const float opening, con
         fields[set * FIELD + TERMS + 3] = radius;
     }
 #endif
-    if (lane == 0) {
-        if (overflows)
-            left_cells[0] = 0;
-        sets[set] = overflows ? (uint4)(1, 0, 0, tests) : (uint4)(left, 0, far_all, tests);
-    }
+    if (lane == 0)
+        sets[set] = overflows ? (uint4)(1, 1, 0, tests) : (uint4)(left, 0, far_all, tests);
 }
 #endif

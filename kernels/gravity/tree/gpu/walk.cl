@@ -161,8 +161,8 @@ bool is_far(float3 centre, float radius, float limit, float4 c, float cell_radiu
 }
 
 #if EXPANSIONS
-// Adds the field of a cell to the terms `s` of a group's expansion around `centre`: derivatives of the potential of the
-// orders 1 to 4, in units of the group's radius. Derivatives that follow from the others, since the trace is zero, are
+// Adds the field of a cell to the terms `s` of an expansion around `centre`: derivatives of the potential of the orders
+// 1 to 4, in units of `radius`, the radius of the group or set. Derivatives that follow from the others, since the trace is zero, are
 // left out:
 //   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
 // With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are
@@ -283,6 +283,7 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
      __global const float *restrict fields, __global const uint *restrict left_cells,
      __global const uint4 *restrict sets, RESULTS, __global uint4 *restrict work)
 {
+    // Up to 2 * WARP - 1 bodies remain in `near_list` from before, and up to 2 * WARP elements beyond are read.
     __local uint stack[STACK], mid_list[2 * WARP], near_list[NEAR_ROOM + 4 * WARP], scratch[WARP];
     __local float4 tile[3 * WARP], boxes[2 * OWN];
     __local float tile_traces[WARP];
@@ -353,10 +354,13 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
         uint far_count = 0, mid_count = 0, near_count = 0, cost = 0;
         // The walk begins with the cells that the walk for the set has left, or else with the root.
 #if SET
-        const uint set = begin / SET, left = sets[set].x;
+        const uint set = begin / SET;
+        const uint4 of_set = sets[set];
+        const uint left = of_set.x;
+        // Only one group of the set counts the work of the set's walk.
         if (begin % SET == 0)
-            done += (uint4)(0, 0, sets[set].zw);
-        cost += sets[set].z;
+            done += (uint4)(0, 0, of_set.zw);
+        cost += of_set.z;
 #else
         const uint left = 1;
 #endif
@@ -370,7 +374,7 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
             const bool active = (int)lane < popped + added;
             uint id = (int)lane < popped ? stack[height + lane] : 0;
 #if SET
-            if (active && (int)lane >= popped)
+            if (active && (int)lane >= popped && of_set.y == 0)
                 id = left_cells[set * MOST_LEFT + next + lane - popped];
 #endif
             next += added;
@@ -395,9 +399,9 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
                 const uint children = open ? count : 0;
                 uint at = height;
                 for (uint b_ = 0; b_ < 4; ++b_) {
-                    const uint set = ballot((children >> b_ & 1) != 0, scratch);
-                    at += popcount(set & before) << b_;
-                    height += popcount(set) << b_;
+                    const uint these = ballot((children >> b_ & 1) != 0, scratch);
+                    at += popcount(these & before) << b_;
+                    height += popcount(these) << b_;
                 }
                 for (uint k = 0; k < children; ++k)
                     stack[at + k] = first + k;

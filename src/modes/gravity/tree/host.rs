@@ -121,6 +121,7 @@ impl Target {
 
 /// A set of groups whose walks begin together.
 pub(super) struct Set {
+    /// Bounds of all bodies of the set.
     pub bounds: Target,
     /// Maximum number of cells that the walk for the set may leave to its groups. If there are more, the groups begin
     /// at the root.

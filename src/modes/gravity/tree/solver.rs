@@ -25,7 +25,7 @@ pub(in crate::modes::gravity) struct Tree {
     collect: Kernel,
     distribute: Kernel,
     finish: Kernel,
-    /// Kernel that computes the potential; `None` until its first use.
+    /// Kernels that compute the potential; `None` until their first use.
     potential: Option<WalkKernels>,
     device: Device,
     recipe: Recipe,
@@ -53,7 +53,7 @@ pub(in crate::modes::gravity) struct Tree {
 
 /// Kernels that walk the tree.
 struct WalkKernels {
-    /// Kernel that begins the walks of all groups of a set together, if the tree is walked in this way.
+    /// Kernel that begins the walks of all groups of a set together; `None` if the program has no kernel `walk_sets`.
     sets: Option<Kernel>,
     groups: Kernel,
 }
@@ -176,7 +176,8 @@ impl Tree {
         lane.whole(Pass::cheap(&self.distribute, &args, self.bodies - self.walked.len()))
     }
 
-    /// Queues part of a tree walk for the bodies at `places`: the next slice of work-items, which begins at `from`.
+    /// Queues part of a tree walk for the bodies at `places`: the next slice of work-items, which begins at `from`. Before
+    /// the first slice, queues the walks of the sets.
     /// Returns the first work-item after the slice.
     fn walk(
         &self,
