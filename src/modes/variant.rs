@@ -292,8 +292,8 @@ impl Recipe {
     }
 
     /// Creates a recipe from a work-group size and named compile-time parameters. Missing parameters that select a
-    /// method, or that [may be missing](Knob::may_be_missing), get their default. Returns `None` if any other parameter is missing, if one is unknown or out of range,
-    /// or if the work-group is too large for the device.
+    /// method, or that [may be missing](Knob::may_be_missing), get their default. Returns `None` if any other parameter
+    /// is missing, if one is unknown or out of range, or if the work-group is too large for the device.
     pub fn of_words(
         variant: &'static Variant,
         device: &DeviceInfo,

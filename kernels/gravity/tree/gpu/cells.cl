@@ -31,10 +31,10 @@ void count_levels(uint from, uint to, uint lane, uint *count, __local uint *scra
     }
 }
 
-// Bodies that share a walk form a group: at most GROUP bodies. The levels of neighbouring leaves in a group differ by at
-// most 1, so that bodies of dense and of sparse regions are in different groups. Each body whose index is a multiple of GROUP begins a
-// group. A leaf that is larger than the leaves of evenly spread bodies also begins a group. Otherwise, a group of such
-// leaves could surround a dense cell, whose bodies would then all act one by one.
+// Bodies that share a walk form a group: at most GROUP bodies. The levels of neighbouring leaves in a group differ by
+// at most 1, so that bodies of dense and of sparse regions are in different groups. Each body whose index is a multiple
+// of GROUP begins a group. A leaf that is larger than the leaves of evenly spread bodies also begins a group.
+// Otherwise, a group of such leaves could surround a dense cell, whose bodies would then all act one by one.
 //
 // Returns whether body i begins a group; `level` is the level of its leaf, and `first` the level of the largest cell
 // that the body begins.

@@ -5,8 +5,9 @@
 #if SET
 // Writes the field of the far cells to `fields`, and the ids of the cells that are left to `left_cells`. Writes to
 // `sets` the number of cells that are left, whether the groups begin at the root instead, the number of far cells, and
-// the number of tests. The groups begin at the root, and the field is 0, if more than MOST_LEFT cells are left. Skips sets without bodies at the positions from `from`
-// to `to` of the sorted order. For the other arguments, see the kernel `walk`.
+// the number of tests. The groups begin at the root, and the field is 0, if more than MOST_LEFT cells are left. Skips
+// sets without bodies at the positions from `from` to `to` of the sorted order. For the other arguments, see the kernel
+// `walk`.
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk_sets(const uint n, const uint from, const uint to, const float opening, const float far_share, const float eps2,
           __global const float4 *restrict bodies, __global const float *restrict least,

@@ -162,8 +162,8 @@ bool is_far(float3 centre, float radius, float limit, float4 c, float cell_radiu
 
 #if EXPANSIONS
 // Adds the field of a cell to the terms `s` of an expansion around `centre`: derivatives of the potential of the orders
-// 1 to 4, in units of `radius`, the radius of the group or set. Derivatives that follow from the others, since the trace is zero, are
-// left out:
+// 1 to 4, in units of `radius`, the radius of the group or set. Derivatives that follow from the others, since the
+// trace is zero, are left out:
 //   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
 // With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are
 // neglected.
