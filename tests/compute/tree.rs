@@ -25,7 +25,11 @@ fn of_bodies(bodies: Bodies, set: &[(&str, &str)]) -> Config {
 
 /// Returns the relative error of the forces on at most 500 bodies after two steps.
 fn error(device: &Device, config: Config) -> f64 {
-    let mut engine = Engine::new(device.clone(), config).unwrap();
+    error_of(&mut Engine::new(device.clone(), config).unwrap())
+}
+
+/// Returns the relative error of the forces on at most 500 bodies after two more steps of `engine`.
+fn error_of(engine: &mut Engine) -> f64 {
     engine.run(2, |_| {}).unwrap();
     let (all, count) = (engine.size(), engine.size().min(500));
     let sample = engine.sample((0..count).map(|nth| nth * all / count).collect()).unwrap().unwrap();
@@ -642,14 +646,13 @@ fn groups_begin_at_the_root_if_their_set_leaves_too_many_cells_on_a_gpu() {
     let (file, right) = kernel_lab::own().find(|(file, _)| *file == "gravity/tree/gpu/walk.cl").unwrap();
     let small = right.replace("#define MOST_LEFT 512\n", "#define MOST_LEFT 8\n");
     assert!(small != right, "the capacity has another name");
-    let [alone, together, crowded] = [(0, right), (256, right), (256, &*small)].map(|(set, text)| {
-        let config = flipped(tree(scene("plummer", Some(4097), &[]), &[]), Some(("set", set)));
-        let mut engine = Engine::new(device.clone(), config).unwrap();
-        engine.set_edits([(file.to_owned(), text.to_owned())].into()).unwrap();
-        engine.run(3, |_| {}).unwrap();
-        engine.bodies().unwrap()
-    });
-    assert!(crowded == alone && together != alone);
+    let config = flipped(tree(scene("plummer", Some(4097), &[]), &[]), Some(("set", 256)));
+    let most = alarm(&device, &config);
+    let mut engine = Engine::new(device, config).unwrap();
+    engine.set_edits([(file.to_owned(), small)].into()).unwrap();
+    // Without the cells that found no room, the error would be far above the limit.
+    let error = error_of(&mut engine);
+    assert!(error < most, "{error:e}");
 }
 
 #[test]
