@@ -153,11 +153,8 @@ fn each_tree_method_improves_on_its_alternative_on_a_gpu() {
     gpu().iter().for_each(each_idea_helps);
 }
 
-/// Runs on the CPU the kernels that make the sort keys on a GPU. Returns how many different keys there are.
-fn gpu_keys(positions: &[[f32; 4]]) -> usize {
-    const GROUP: usize = 256;
-    const GROUPS: usize = 16;
-    let device = cpu();
+/// Builds, for any device, the kernels that sort bodies on a GPU.
+fn gpu_order(device: &Device) -> Program {
     let text = [
         include_str!("../../kernels/prelude.cl"),
         include_str!("../../kernels/gravity/tree/grid.cl"),
@@ -166,28 +163,141 @@ fn gpu_keys(positions: &[[f32; 4]]) -> usize {
     ];
     let source = KernelSource { file: "order.cl", text: Box::leak(text.concat().into_boxed_str()) };
     let defines = [("LEVELS", 13), ("OPEN_ENDED", 16), ("HILBERT", 1)];
-    let program =
-        Program::build(&device, &[source], &defines.map(|(name, n)| (name, n.to_string()))).unwrap();
+    Program::build(device, &[source], &defines.map(|(name, n)| (name, n.to_string()))).unwrap()
+}
+
+/// Number of digits of the keys that a GPU sorts, number of values of a digit, and number of keys in a tile.
+const MOVES: usize = 5;
+const DIGITS: usize = 256;
+const TILE: usize = 4096;
+
+/// Returns the keys and ids after one move of the GPU's sort, which sorts by the digit of number `nth`. The work-groups
+/// of the first `skipped` tiles do not run; the places of their keys stay 0.
+fn moved(device: &Device, keys: &[u64], ids: &[u32], nth: usize, skipped: usize) -> (Vec<u64>, Vec<u32>) {
+    const SORTERS: usize = 512;
+    let (n, tiles) = (keys.len(), keys.len().div_ceil(TILE));
+    let mut totals = vec![0; MOVES * (DIGITS + 1)];
+    for key in keys {
+        totals[nth * DIGITS + (key >> (8 * nth)) as usize % DIGITS] += 1;
+    }
+    totals[MOVES * DIGITS + nth] = skipped as u32;
+    let totals = Buffer::from_slice(device, &totals).unwrap();
+    let states = Buffer::from_slice(device, &vec![0u32; MOVES * tiles * DIGITS]).unwrap();
+    let (keys, ids) = (Buffer::from_slice(device, keys).unwrap(), Buffer::from_slice(device, ids).unwrap());
+    let (sorted, sorted_ids) = (
+        Buffer::from_slice(device, &vec![0u64; n]).unwrap(),
+        Buffer::from_slice(device, &vec![0u32; n]).unwrap(),
+    );
+    let program = gpu_order(device);
+    let kernel = &program.kernel("scatter").unwrap();
+    let args = [
+        &[n, nth, tiles].map(|count| Arg::Uint(count as u32))[..],
+        &[(&totals).into(), (&states).into(), (&keys).into(), (&ids).into()],
+        &[(&sorted).into(), (&sorted_ids).into()],
+    ]
+    .concat();
+    let mut lane = Lane::new(device);
+    let items = (tiles - skipped) * SORTERS;
+    lane.whole(Pass { kernel, args: &args, items, group: SORTERS, cost: 0.0 }).unwrap();
+    lane.finish().unwrap();
+    (sorted.read().unwrap(), sorted_ids.read().unwrap())
+}
+
+/// Returns `count` sort keys, many of which occur more than once, and their ids.
+fn keys(count: usize) -> (Vec<u64>, Vec<u32>) {
+    let key = |nth: usize| (nth as u64 % 3000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 25;
+    ((0..count).map(key).collect(), (0..count as u32).collect())
+}
+
+fn gpu_keys_are_sorted_stably(device: &Device) {
+    for count in [1, 33, TILE, TILE + 1, 5 * TILE + 1000] {
+        let (start, mut ids) = keys(count);
+        let mut found = start.clone();
+        for nth in 0..MOVES {
+            (found, ids) = moved(device, &found, &ids, nth, 0);
+        }
+        let mut right: Vec<_> = start.into_iter().zip(0..).collect();
+        right.sort();
+        assert!(found.into_iter().zip(ids).eq(right), "{count} keys");
+    }
+}
+
+#[test]
+fn gpu_sort_keys_are_sorted_stably_on_the_cpu() {
+    gpu_keys_are_sorted_stably(&cpu());
+}
+
+#[test]
+fn gpu_sort_keys_are_sorted_stably_on_a_gpu() {
+    gpu().iter().for_each(gpu_keys_are_sorted_stably);
+}
+
+/// The work-group of the last tile runs alone, so the counts of all other tiles are missing.
+fn missing_counts_of_keys_are_counted(device: &Device) {
+    let (tiles, nth) = (3, 1);
+    let (start, ids) = keys((tiles - 1) * TILE + 1000);
+    let (found, found_ids) = moved(device, &start, &ids, nth, tiles - 1);
+    let mut right: Vec<_> = start.into_iter().zip(ids).collect();
+    right.sort_by_key(|(key, _)| (key >> (8 * nth)) as usize % DIGITS);
+    let is_in_last_tile = |id: u32| id as usize >= (tiles - 1) * TILE;
+    let right = right.into_iter().map(|(key, id)| if is_in_last_tile(id) { (key, id) } else { (0, 0) });
+    assert!(found.into_iter().zip(found_ids).eq(right));
+}
+
+#[test]
+fn missing_counts_of_gpu_sort_keys_are_counted_on_the_cpu() {
+    missing_counts_of_keys_are_counted(&cpu());
+}
+
+#[test]
+fn missing_counts_of_gpu_sort_keys_are_counted_on_a_gpu() {
+    gpu().iter().for_each(missing_counts_of_keys_are_counted);
+}
+
+/// Runs on the CPU the kernels that make the sort keys on a GPU. Returns how many different keys there are. Also checks
+/// the ids, and how often the digits of the keys occur.
+fn gpu_keys(positions: &[[f32; 4]]) -> usize {
+    const GROUP: usize = 256;
+    const GROUPS: usize = 16;
+    let device = cpu();
+    let program = gpu_order(&device);
     let n = positions.len();
     let x = Buffer::from_slice(&device, positions).unwrap();
     let (extent, ids) =
         (Buffer::<f32>::new(&device, 16 * GROUPS).unwrap(), Buffer::<u32>::new(&device, n).unwrap());
     let keys = Buffer::<u64>::new(&device, n).unwrap();
+    let totals = Buffer::<u32>::new(&device, MOVES * (DIGITS + 1)).unwrap();
+    let states = Buffer::from_slice(&device, &vec![1u32; n.div_ceil(TILE) * MOVES * DIGITS]).unwrap();
     let mut lane = Lane::new(&device);
     let mut queue = |name, args: &[Arg], items| {
         let kernel = program.kernel(name).unwrap();
         lane.whole(Pass { kernel: &kernel, args, items, group: GROUP, cost: 0.0 }).unwrap();
     };
     let (count, columns) = (Arg::Uint(n as u32), Arg::Uint(GROUPS as u32));
-    queue("measure_extent", &[count, (&x).into(), (&extent).into()], GROUP * GROUPS);
-    let args = [count, (&x).into(), (&extent).into(), columns, (&keys).into(), (&ids).into()];
+    queue("measure_extent", &[count, (&x).into(), (&extent).into(), (&totals).into()], GROUP * GROUPS);
+    let args = [
+        count,
+        (&x).into(),
+        (&extent).into(),
+        columns,
+        (&keys).into(),
+        (&ids).into(),
+        (&totals).into(),
+        (&states).into(),
+    ];
     // There are fewer work-items than bodies, so each work-item handles several bodies.
     queue("make_keys", &args, GROUP);
     lane.finish().unwrap();
     let mut ids = ids.read().unwrap();
     ids.sort_unstable();
     assert!(ids.into_iter().eq(0..n as u32));
+    assert!(states.read().unwrap().iter().all(|state| *state == 0));
     let mut keys = keys.read().unwrap();
+    let mut right = vec![0; MOVES * (DIGITS + 1)];
+    for (key, nth) in keys.iter().flat_map(|key| (0..MOVES).map(move |nth| (key, nth))) {
+        right[nth * DIGITS + (key >> (8 * nth)) as usize % DIGITS] += 1;
+    }
+    assert!(totals.read().unwrap() == right);
     keys.sort_unstable();
     keys.dedup();
     keys.len()

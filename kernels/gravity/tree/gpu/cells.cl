@@ -15,6 +15,17 @@
 // moments stay within the range of a float for any units. Without quadrupoles (ORDER 0) they are zero.
 #define ROWS 3
 
+// Number of ranks of bodies by cost, the number of bodies and cells that acted on a body. The first rank has the
+// highest costs; from rank to rank, the cost halves.
+#define RANKS 8
+
+// Returns the rank of a body, given the number of bodies and cells that acted on it.
+uchar rank_of(float cost)
+{
+    return (uchar)clamp(14.0f - log2(cost), 0.0f, RANKS - 1.0f);
+}
+
+// Returns how many levels of the tree two bodies share, given their keys.
 uint shared_levels(ulong a, ulong b)
 {
     return a == b ? LEVELS : (uint)(clz(a ^ b) - (64 - 3 * LEVELS)) / 3;
@@ -45,11 +56,11 @@ bool begins_group(uint i, uint n, uint first, uint level, uint level_before)
     return i < n && (i % GROUP == 0 || differs || (level < even_level && first <= level));
 }
 
-// Returns the rank of the group that body i begins. If costs are unknown, groups that begin at multiples of GROUP
-// come last: most of the others lie in dense regions and have the longest walks.
-uint rank_of_group(uint i, uint n, uint has_costs, __global const uchar *ranks)
+// Returns the rank of the group that body i begins, from the rank of the body. If costs are unknown, groups that begin
+// at multiples of GROUP come last: most of the others lie in dense regions and have the longest walks.
+uint rank_of_group(uint i, uint has_costs, uint rank)
 {
-    return has_costs && i < n ? ranks[i] : i % GROUP == 0;
+    return has_costs ? rank : i % GROUP == 0;
 }
 
 // Sets `count` to the number of lanes of the warp whose body begins a group of a rank. Rank r is counted in lane LEVELS
@@ -67,15 +78,23 @@ uint count_ranks(bool begins, uint rank, uint lane, uint *count, __local uint *s
     return earlier;
 }
 
-// Finds the range of levels, `from` to `to`, of the cells that each body begins. Counts these cells by level, and the
-// groups by rank, for each block of 256 bodies.
+// Copies the bodies, and the magnitude of the last acceleration of each, in the order of the keys. With `has_costs`,
+// also computes the rank of each body from the fourth number of `sums`, the number of bodies and cells that acted on
+// the body in the last walk. Finds the range of levels, `from` to `to`, of the cells that each body begins. Counts
+// these cells by level, and the groups by rank, for each block of 256 bodies.
 __kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_costs, __global const ulong *keys,
-                             __global const uchar *ranks, __global uchar *from, __global uchar *to, __global uint *counts)
+                             __global const uint *ids, __global const float4 *x, __global const float *last,
+                             __global const float4 *sums, __global float4 *bodies, __global float *least,
+                             __global uchar *ranks, __global uchar *from, __global uchar *to, __global uint *counts)
 {
     __local ulong near[256 + 2 * LEAF];
     __local int windows[256 + LEAF];
     __local uint by_warp[8][WARP], scratch[256], ends[256];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP, block = get_group_id(0);
+    const uint i = get_global_id(0), id = i < n ? ids[i] : 0;
+    const float4 body = x[id];
+    const float size = last[id];
+    const uint rank = has_costs ? rank_of(sums[id].w) : 0;
     const int start = (int)(block * 256) - LEAF;
     for (int k = own; k < 256 + 2 * LEAF; k += 256)
         near[k] = start + k >= 0 && start + k < (int)n ? keys[start + k] : 0;
@@ -86,23 +105,25 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_cos
     int deepest = -1;
     for (int k = 0; k <= LEAF; ++k)
         deepest = max(deepest, windows[own + k]);
-    const uint i = get_global_id(0);
-    uint last = min(deepest + 1, LEVELS);
+    uint end = min(deepest + 1, LEVELS);
     uint first = i > 0 ? shared_levels(near[own + LEAF - 1], near[own + LEAF]) + 1 : 0;
     if (i >= n) {
         first = 1;
-        last = 0;
+        end = 0;
     }
     if (i < n) {
+        bodies[i] = body;
+        least[i] = size;
+        ranks[i] = rank;
         from[i] = first;
-        to[i] = last;
+        to[i] = end;
     }
-    ends[own] = last;
+    ends[own] = end;
     uint count = 0;
-    count_levels(first, last, lane, &count, scratch);
+    count_levels(first, end, lane, &count, scratch);
     barrier(LOCAL);
-    const bool begins = begins_group(i, n, first, last, ends[max(own, 1u) - 1]);
-    count_ranks(begins, rank_of_group(i, n, has_costs, ranks), lane, &count, scratch);
+    const bool begins = begins_group(i, n, first, end, ends[max(own, 1u) - 1]);
+    count_ranks(begins, rank_of_group(i, has_costs, rank), lane, &count, scratch);
     by_warp[warp][lane] = count;
     barrier(LOCAL);
     if (own <= LEVELS + RANKS) {
@@ -129,7 +150,8 @@ __kernel GROUP_256 void emit(const uint n, const uint blocks, const uint has_cos
     uint count = 0;
     count_levels(first, last, lane, &count, scratch);
     const bool begins_one = begins_group(i, n, first, last, i % 256 > 0 && i < n ? to[i - 1] : 0);
-    const uint own_begins = ballot(begins_one, scratch), rank = rank_of_group(i, n, has_costs, ranks);
+    const uint own_begins = ballot(begins_one, scratch);
+    const uint rank = rank_of_group(i, has_costs, has_costs && i < n ? ranks[i] : 0);
     const uint earlier = count_ranks(begins_one, rank, lane, &count, scratch);
     if (lane == 0)
         begins[warp] = own_begins;
@@ -198,45 +220,90 @@ void store_cell(uint id, float4 centre, float radius, const float *q, uint first
 #undef SCALED
 }
 
-// Links the inner cells to their children, and computes the moments and boxes of the leaves.
+// Returns the sum of the values of eight neighbouring lanes.
+float sum_of_eight(float value, uint lane, __local uint *scratch)
+{
+    for (uint step = 1; step < 8; step *= 2)
+        value += shuffle_float(value, lane ^ step, scratch);
+    return value;
+}
+
+// Returns the largest of the values of eight neighbouring lanes.
+float most_of_eight(float value, uint lane, __local uint *scratch)
+{
+    for (uint step = 1; step < 8; step *= 2)
+        value = fmax(value, shuffle_float(value, lane ^ step, scratch));
+    return value;
+}
+
+float3 sum3_of_eight(float3 value, uint lane, __local uint *scratch)
+{
+    return (float3)(sum_of_eight(value.x, lane, scratch), sum_of_eight(value.y, lane, scratch),
+                    sum_of_eight(value.z, lane, scratch));
+}
+
+float3 most3_of_eight(float3 value, uint lane, __local uint *scratch)
+{
+    return (float3)(most_of_eight(value.x, lane, scratch), most_of_eight(value.y, lane, scratch),
+                    most_of_eight(value.z, lane, scratch));
+}
+
+// Returns for how many of eight neighbouring lanes the condition holds.
+uint count_of_eight(bool condition, uint lane, __local uint *scratch)
+{
+    return popcount(ballot(condition, scratch) >> (lane & ~7u) & 0xff);
+}
+
+// Links the inner cells to their children, and computes the moments and boxes of the leaves. Eight neighbouring lanes
+// process a cell: each takes every eighth body.
 __kernel GROUP_256 void make_cells(const uint n, const uint room, __global const ulong *keys,
                                    __global const float4 *bodies, __global const uint *levels,
                                    __global const uint *first_body, __global const uint *first_child,
                                    __global float4 *cells, __global float *traces, __global float4 *boxes)
 {
+    __local uint scratch[256];
+    const uint own_cell = get_local_id(0) / 8, lane = get_local_id(0) % WARP, nth = lane % 8;
     const uint all = min(levels[LEVELS + 1], room);
-    for (uint id = get_global_id(0); id < all; id += get_global_size(0)) {
+    for (uint start = get_group_id(0) * (256 / 8); start < all; start += get_num_groups(0) * (256 / 8)) {
+        // Work-items without a cell must take part in the exchanges too.
+        const bool inside = start + own_cell < all;
+        const uint id = inside ? start + own_cell : start;
         uint level = 0;
         while (level < LEVELS && id >= levels[level + 1])
             ++level;
         const uint begin = first_body[id], child = first_child[id], shift = 3 * (LEVELS - level);
         const ulong own = keys[begin] >> shift;
-        if (child != NONE) {
-            uint count = 1;
-            const uint end = min(levels[level + 2], room);
-            while (count < 8 && child + count < end && keys[first_body[child + count]] >> shift == own)
-                ++count;
-            cells[ROWS * id + 1] = (float4)(0.0f, 0.0f, as_float(child), as_float(count | INNER));
-            continue;
-        }
-        const float4 from = bodies[begin];
-        float4 low = from, high = from;
-        float mass = 0.0f;
+        const bool inner = child != NONE;
+        const uint other = child + nth, end_of_level = inner ? min(levels[level + 2], room) : 0;
+        const bool is_child = inner && (nth == 0 || (other < end_of_level && keys[first_body[other]] >> shift == own));
+        const uint children = count_of_eight(is_child, lane, scratch);
         uint end = begin;
-        do {
-            const float4 p = bodies[end];
-            low = fmin(low, p);
-            high = fmax(high, p);
+        for (uint k = 0; k < LEAF; k += 8)
+            end += count_of_eight(!inner && end + nth < n && keys[end + nth] >> shift == own, lane, scratch);
+        // Only leaves of the deepest level may have more than LEAF bodies.
+        if (level == LEVELS)
+            while (end < n && keys[end] >> shift == own)
+                ++end;
+        const float4 from = bodies[begin];
+        float3 low = from.xyz, high = from.xyz;
+        float mass = 0.0f;
+#pragma unroll 4
+        for (uint j = begin + nth; j < end; j += 8) {
+            const float4 p = bodies[j];
+            low = fmin(low, p.xyz);
+            high = fmax(high, p.xyz);
             mass += p.w;
-            ++end;
-        } while (end < n && keys[end] >> shift == own);
+        }
+        mass = sum_of_eight(mass, lane, scratch);
         const float part = mass > 0.0f ? 1.0f / mass : 0.0f;
         float3 offset = (float3)(0.0f);
-        for (uint j = begin; j < end; ++j)
+#pragma unroll 4
+        for (uint j = begin + nth; j < end; j += 8)
             offset += bodies[j].w * part * (bodies[j].xyz - from.xyz);
-        const float4 centre = (float4)(from.xyz + offset, mass);
+        const float4 centre = (float4)(from.xyz + sum3_of_eight(offset, lane, scratch), mass);
         float most = 0.0f, q[6] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
-        for (uint j = begin; j < end; ++j) {
+#pragma unroll 4
+        for (uint j = begin + nth; j < end; j += 8) {
             const float3 d = bodies[j].xyz - centre.xyz;
             const float m = bodies[j].w * part;
             most = fmax(most, dot(d, d));
@@ -247,25 +314,21 @@ __kernel GROUP_256 void make_cells(const uint n, const uint room, __global const
             q[4] += m * d.y * d.z;
             q[5] += m * d.z * d.z;
         }
-        store_cell(id, centre, sqrt(most), q, begin, end - begin, cells, traces);
-        boxes[2 * id] = low;
-        boxes[2 * id + 1] = high;
+#pragma unroll
+        for (uint k = 0; k < 6; ++k)
+            q[k] = sum_of_eight(q[k], lane, scratch);
+        most = most_of_eight(most, lane, scratch);
+        const float3 lowest = -most3_of_eight(-low, lane, scratch), highest = most3_of_eight(high, lane, scratch);
+        if (!inside || nth > 0)
+            continue;
+        if (inner) {
+            cells[ROWS * id + 1] = (float4)(0.0f, 0.0f, as_float(child), as_float(children | INNER));
+        } else {
+            store_cell(id, centre, sqrt(most), q, begin, end - begin, cells, traces);
+            boxes[2 * id] = (float4)(lowest, 0.0f);
+            boxes[2 * id + 1] = (float4)(highest, 0.0f);
+        }
     }
-}
-
-// Returns the sum of the values of eight neighbouring lanes, the children of a cell.
-float sum_of_children(float value, uint lane, __local uint *scratch)
-{
-    for (uint step = 1; step < 8; step *= 2)
-        value += shuffle_float(value, lane ^ step, scratch);
-    return value;
-}
-
-float most_of_children(float value, uint lane, __local uint *scratch)
-{
-    for (uint step = 1; step < 8; step *= 2)
-        value = fmax(value, shuffle_float(value, lane ^ step, scratch));
-    return value;
 }
 
 // Computes the moments and box of a cell from those of its children. Eight neighbouring lanes take one child each.
@@ -281,19 +344,14 @@ void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __globa
     const float4 other = cells[ROWS * c], b = cells[ROWS * c + 1], d = cells[ROWS * c + 2];
     const float4 lowest = boxes[2 * c], highest = boxes[2 * c + 1];
     const float trace = traces[c];
-    const float mass = sum_of_children(taken ? other.w : 0.0f, lane, scratch);
+    const float mass = sum_of_eight(taken ? other.w : 0.0f, lane, scratch);
     const float m = taken && mass > 0.0f ? other.w * (1.0f / mass) : 0.0f;
     const float3 from = (float3)(shuffle_float(other.x, lane - child, scratch),
                                  shuffle_float(other.y, lane - child, scratch),
                                  shuffle_float(other.z, lane - child, scratch));
     const float3 offset = m * (other.xyz - from);
-    const float3 centre = from + (float3)(sum_of_children(offset.x, lane, scratch),
-                                          sum_of_children(offset.y, lane, scratch),
-                                          sum_of_children(offset.z, lane, scratch));
-    const float3 high = (float3)(most_of_children(highest.x, lane, scratch), most_of_children(highest.y, lane, scratch),
-                                 most_of_children(highest.z, lane, scratch));
-    const float3 low = -(float3)(most_of_children(-lowest.x, lane, scratch), most_of_children(-lowest.y, lane, scratch),
-                                 most_of_children(-lowest.z, lane, scratch));
+    const float3 centre = from + sum3_of_eight(offset, lane, scratch);
+    const float3 high = most3_of_eight(highest.xyz, lane, scratch), low = -most3_of_eight(-lowest.xyz, lane, scratch);
     const float3 x = other.xyz - centre;
     // Recovers the child's second moments: a third of the traceless quadrupole, plus the trace that was subtracted from
     // its diagonal.
@@ -303,8 +361,8 @@ void lift_cell(uint id, bool inner, float4 link, __global float4 *cells, __globa
                    m * x.z * x.z + own * (trace - d.x - d.w) };
 #pragma unroll
     for (uint k = 0; k < 6; ++k)
-        q[k] = sum_of_children(q[k], lane, scratch);
-    const float radius = most_of_children(length(x) + b.y, lane, scratch);
+        q[k] = sum_of_eight(q[k], lane, scratch);
+    const float radius = most_of_eight(length(x) + b.y, lane, scratch);
     if (inner && child == 0) {
         // No body is farther from the centre than the farthest corner of the box.
         const float3 corner = fmax(high - centre, centre - low);

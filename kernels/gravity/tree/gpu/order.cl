@@ -1,12 +1,15 @@
 // Sorts the bodies along a space-filling curve (Hilbert or Morton, selected by the macro HILBERT), by a stable radix
-// sort.
+// sort: each kernel `scatter` sorts by one digit of the keys, from the lowest digit to the highest.
 
 #define GROUP_256 __attribute__((reqd_work_group_size(256, 1, 1)))
 #define DIGIT_BITS 8
 #define DIGITS 256
-// Number of keys that a work-item, and a work-group, sorts at a time.
+// Number of work-items that sort a tile of keys, and number of keys of each.
+#define SORTERS 512
 #define OWN_KEYS 8
-#define TILE (256 * OWN_KEYS)
+#define TILE (SORTERS * OWN_KEYS)
+// Number of digits of a key; the sort moves the keys once for each digit.
+#define MOVES ((3 * LEVELS + DIGIT_BITS - 1) / DIGIT_BITS)
 
 // Number of rows of the array `extent`, which has a column for each work-group of `measure_extent`. The first
 // LEAST_ROWS rows are the lowest coordinates and the negatives of the highest ones. The others are sums over pairs of
@@ -14,6 +17,9 @@
 // In these sums, a few bodies count little, however far away they are.
 #define EXTENT_ROWS 12
 #define LEAST_ROWS 6
+
+// Number of bodies that a work-item reads at once to measure the extent.
+#define BODIES_AT_ONCE 4
 
 // Returns the smallest of the values of a warp if `least` is set, or else their sum.
 float reduce_warp(float value, bool least, uint lane, __local uint *scratch)
@@ -26,23 +32,32 @@ float reduce_warp(float value, bool least, uint lane, __local uint *scratch)
 }
 
 // Measures the box around the bodies, and their typical distance from pairs of bodies, one per work-item. EXTENT_ROWS
-// describes the results.
-__kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, __global float *extent)
+// describes the results. Also sets `totals` to 0.
+__kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, __global float *extent,
+                                       __global uint *totals)
 {
     __local uint scratch[256];
     __local float part[EXTENT_ROWS][8];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;
+    for (uint i = get_global_id(0); i < MOVES * (DIGITS + 1); i += get_global_size(0))
+        totals[i] = 0;
     const float4 first = x[0];
     float values[EXTENT_ROWS] = { first.x, first.y, first.z, -first.x, -first.y, -first.z,
                                   0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f };
-    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
-        const float4 p = x[i];
-        values[0] = fmin(values[0], p.x);
-        values[1] = fmin(values[1], p.y);
-        values[2] = fmin(values[2], p.z);
-        values[3] = fmin(values[3], -p.x);
-        values[4] = fmin(values[4], -p.y);
-        values[5] = fmin(values[5], -p.z);
+    for (uint i = get_global_id(0); i < n; i += BODIES_AT_ONCE * get_global_size(0)) {
+        float4 p[BODIES_AT_ONCE];
+#pragma unroll
+        for (uint k = 0; k < BODIES_AT_ONCE; ++k)
+            p[k] = x[min(i + k * (uint)get_global_size(0), n - 1)];
+#pragma unroll
+        for (uint k = 0; k < BODIES_AT_ONCE; ++k) {
+            values[0] = fmin(values[0], p[k].x);
+            values[1] = fmin(values[1], p[k].y);
+            values[2] = fmin(values[2], p[k].z);
+            values[3] = fmin(values[3], -p[k].x);
+            values[4] = fmin(values[4], -p[k].y);
+            values[5] = fmin(values[5], -p[k].z);
+        }
     }
     // Selects a pair of bodies by two numbers that are spread evenly and independent of the order of the bodies.
     const uint a = get_global_id(0) * 2654435769u, b = a * 2246822519u + 3266489917u;
@@ -72,44 +87,54 @@ __kernel GROUP_256 void measure_extent(const uint n, __global const float4 *x, _
     }
 }
 
+// Inserts two zero bits after each of the lowest 10 bits.
+uint spread(uint bits)
+{
+    bits = (bits | bits << 16) & 0x030000ff;
+    bits = (bits | bits << 8) & 0x0300f00f;
+    bits = (bits | bits << 4) & 0x030c30c3;
+    return (bits | bits << 2) & 0x09249249;
+}
+
 // Returns the position of a point on the curve from its coordinates of LEVELS bits. The Morton curve interleaves the
 // bits of the coordinates; the Hilbert curve transforms the coordinates first (Skilling 2004, AIP Conf. Proc. 707,
 // 381).
 ulong curve(uint x, uint y, uint z)
 {
-    uint c[3] = { x, y, z }, gray = 0;
+    uint c[3] = { x, y, z };
 #if HILBERT
-    for (uint bit = 1u << (LEVELS - 1); bit > 1; bit >>= 1) {
-        const uint low = bit - 1;
+#pragma unroll
+    for (uint bit = LEVELS - 1; bit > 0; --bit) {
+        const uint low = (1u << bit) - 1;
 #pragma unroll
         for (uint k = 0; k < 3; ++k) {
-            const uint change = (c[0] ^ c[k]) & low;
-            if (c[k] & bit) {
-                c[0] ^= low;
-            } else {
-                c[0] ^= change;
-                c[k] ^= change;
-            }
+            // Inverts the lower bits of the first coordinate, or exchanges them with those of coordinate k.
+            const uint inverts = 0u - (c[k] >> bit & 1), change = (c[0] ^ c[k]) & low & ~inverts;
+            c[0] ^= change | (low & inverts);
+            c[k] ^= k > 0 ? change : 0;
         }
     }
     c[1] ^= c[0];
     c[2] ^= c[1];
-    for (uint bit = 1u << (LEVELS - 1); bit > 1; bit >>= 1)
-        gray ^= c[2] & bit ? bit - 1 : 0;
+    // Each bit is inverted if the number of ones among the higher bits of the last coordinate is odd.
+    uint inverts = c[2] >> 1;
+    for (uint step = 1; step < LEVELS; step *= 2)
+        inverts ^= inverts >> step;
+    for (uint k = 0; k < 3; ++k)
+        c[k] ^= inverts;
 #endif
-    ulong key = 0;
-#pragma unroll
+    uint low = 0, high = 0;
     for (uint k = 0; k < 3; ++k) {
-        // Inserts two zero bits after each bit of a coordinate, so that the three coordinates can be interleaved.
-        ulong bits = c[k] ^ gray;
-        bits = (bits | bits << 32) & 0x001f00000000ffffUL;
-        bits = (bits | bits << 16) & 0x001f0000ff0000ffUL;
-        bits = (bits | bits << 8) & 0x100f00f00f00f00fUL;
-        bits = (bits | bits << 4) & 0x10c30c30c30c30c3UL;
-        bits = (bits | bits << 2) & 0x1249249249249249UL;
-        key |= bits << (2 - k);
+        low |= spread(c[k] & 0x3ff) << (2 - k);
+        high |= spread(c[k] >> 10) << (2 - k);
     }
-    return key;
+    return (ulong)high << 30 | low;
+}
+
+// Returns the digit of a key by which the given move of the sort sorts.
+uint digit_of(ulong key, uint move)
+{
+    return (uint)(key >> (move * DIGIT_BITS)) & (DIGITS - 1);
 }
 
 // Returns the index, along one axis, of the cell of the finest grid that contains the coordinate t. The unit of t is
@@ -123,17 +148,23 @@ uint grid_cell(float t, float shift, bool open_ended)
     return (uint)clamp(place * (float)(1u << LEVELS), 0.0f, (float)((1u << LEVELS) - 1));
 }
 
-// Writes the key and the index of each body. `columns` is the number of work-groups that measured the extent.
+// Writes the key and the index of each body. `columns` is the number of work-groups that measured the extent. Prepares
+// the sort: adds the number of keys with each value of each digit to `totals`, and sets `states` to 0.
 //
 // The grid covers the smallest cube around the bodies. But if the cube is much larger than the typical distance between
 // two bodies, a few bodies are far away from all the others. Then the grid is centred on the majority of the bodies and
 // open-ended, so that its cells are small where most bodies are.
 __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __global const float *extent,
-                                  const uint columns, __global ulong *keys, __global uint *ids)
+                                  const uint columns, __global ulong *keys, __global uint *ids,
+                                  __global uint *totals, __global uint *states)
 {
-    __local uint scratch[256];
+    __local uint scratch[256], counts[MOVES * DIGITS];
     __local float found[16];
     const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;
+    for (uint k = own; k < MOVES * DIGITS; k += 256)
+        counts[k] = 0;
+    for (uint i = get_global_id(0); i < (n + TILE - 1) / TILE * (MOVES * DIGITS); i += get_global_size(0))
+        states[i] = 0;
     for (uint k = 0; k < 2; ++k) {
         const uint row = warp + 8 * k, valid = min(row, EXTENT_ROWS - 1u);
         const bool least = valid < LEAST_ROWS;
@@ -160,27 +191,17 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
     const float3 shift = grid_shift(low, high);
     for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
         const float3 t = (x[i].xyz - middle) * scale;
-        keys[i] = curve(grid_cell(t.x, shift.x, open_ended), grid_cell(t.y, shift.y, open_ended),
-                        grid_cell(t.z, shift.z, open_ended));
+        const ulong key = curve(grid_cell(t.x, shift.x, open_ended), grid_cell(t.y, shift.y, open_ended),
+                                grid_cell(t.z, shift.z, open_ended));
+        keys[i] = key;
         ids[i] = i;
-    }
-}
-
-// Counts how often each value of a digit occurs in each tile of keys. The digit begins at the given bit.
-__kernel GROUP_256 void count_digits(const uint n, const uint bit, const uint tiles, __global const ulong *keys,
-                                     __global uint *counts)
-{
-    __local uint found[DIGITS];
-    const uint own = get_local_id(0), tile = get_group_id(0);
-    found[own] = 0;
-    barrier(LOCAL);
-    for (uint k = 0; k < OWN_KEYS; ++k) {
-        const uint i = tile * TILE + k * 256 + own;
-        if (i < n)
-            atomic_inc(&found[(uint)(keys[i] >> bit) & (DIGITS - 1)]);
+        for (uint move = 0; move < MOVES; ++move)
+            atomic_inc(&counts[move * DIGITS + digit_of(key, move)]);
     }
     barrier(LOCAL);
-    counts[own * tiles + tile] = found[own];
+    for (uint k = own; k < MOVES * DIGITS; k += 256)
+        if (counts[k] > 0)
+            atomic_add(&totals[k], counts[k]);
 }
 
 // Replaces each count by the sum of the counts before it in the same row, and writes the total of each row. A
@@ -209,27 +230,80 @@ __kernel GROUP_256 void scan_rows(const uint length, __global uint *counts, __gl
         totals[get_group_id(0)] = before;
 }
 
-// Moves the keys and ids of each tile to their places in the order of the digit that begins at the given bit. Keys with
-// equal digits keep their order. The tile is sorted in local memory first, so that neighbours are written together.
-__kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, __global const uint *counts,
-                                __global const uint *totals, __global const ulong *restrict keys,
-                                __global const uint *restrict ids, __global ulong *restrict sorted,
-                                __global uint *restrict sorted_ids)
+// What a state tells about the keys with a digit: how many the tile has, or how many the tile and all tiles before it
+// have. A state is one of these flags plus the number; it is 0 until the tile is counted.
+#define COUNTED (1u << 30)
+#define SUMMED (2u << 30)
+// Number of states that a work-item reads at a time.
+#define STATES_AT_ONCE 8
+// Number of times that a work-item waits for a state before it counts the keys of the tile itself.
+#define MOST_WAITS 1000
+
+// Returns how many keys with the digit `own` the tiles before `tile` have. Reads the states of the earlier tiles,
+// the nearest first, up to the first one that includes all tiles before it.
+uint count_before(uint tile, uint own, uint move, volatile __global const uint *states, __global const ulong *keys)
 {
-    __local uint places[8][DIGITS], starts[DIGITS], sums[8], scratch[256], tile_ids[TILE];
+    uint sum = 0, waits = 0;
+    for (int next = (int)tile - 1; next >= 0;) {
+        uint found[STATES_AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < STATES_AT_ONCE; ++k)
+            found[k] = next >= k ? states[(next - k) * DIGITS + own] : SUMMED;
+        int known = 0;
+        bool ends = false, waiting = false;
+#pragma unroll
+        for (int k = 0; k < STATES_AT_ONCE; ++k) {
+            waiting |= found[k] == 0;
+            if (!waiting && !ends) {
+                sum += found[k] & (COUNTED - 1);
+                ends = (found[k] & SUMMED) != 0;
+                ++known;
+            }
+        }
+        if (ends)
+            break;
+        next -= known;
+        if (waiting && ++waits > MOST_WAITS) {
+            for (uint k = 0; k < TILE; ++k)
+                sum += digit_of(keys[next * TILE + k], move) == own;
+            --next;
+        }
+    }
+    return sum;
+}
+
+// Moves the keys and ids to their places in the order of a digit; the move of number `move` is for the digit of that
+// number. Keys with equal digits keep their order. Each work-group moves a tile: it sorts the tile in local memory
+// first, so that neighbours are written together. `totals` holds, for each move, how many keys have each value of the
+// digit, and then, for each move, how many work-groups have begun. The work-groups take the tiles in the order in which
+// they begin, so that they wait only for work-groups that run. They exchange counts through `states`, so that one
+// kernel suffices for a move (Merrill and Garland 2016, NVIDIA technical report NVR-2016-002; Adinets and Merrill 2022,
+// arXiv:2206.01784).
+__kernel __attribute__((reqd_work_group_size(SORTERS, 1, 1))) void
+scatter(const uint n, const uint move, const uint tiles, __global uint *totals, volatile __global uint *states,
+        __global const ulong *restrict keys, __global const uint *restrict ids, __global ulong *restrict sorted,
+        __global uint *restrict sorted_ids)
+{
     __local ulong tile_keys[TILE];
-    const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP, tile = get_group_id(0);
+    __local ushort places[SORTERS / WARP][DIGITS];
+    __local uint starts[DIGITS], sums[SORTERS / WARP], scratch[SORTERS], begun;
+    __local uint *tile_ids = (__local uint *)tile_keys;
+    const uint own = get_local_id(0), lane = own % WARP, warp = own / WARP;
     const uint before_lane = (1u << lane) - 1;
-    for (uint k = 0; k < 8; ++k)
-        places[k][own] = 0;
+    const bool has_digit = own < DIGITS;
+    if (own == 0)
+        begun = atomic_inc(&totals[MOVES * DIGITS + move]);
+    for (uint k = lane; k < DIGITS; k += WARP)
+        places[warp][k] = 0;
     uint all;
-    const uint base = scan_group(totals[own], sums, &all, scratch) + counts[own * tiles + tile];
+    const uint base = scan_group(has_digit ? totals[move * DIGITS + own] : 0, sums, &all, scratch);
     barrier(LOCAL);
+    const uint tile = begun;
 
     // Computes the rank of each key among the keys of its warp with the same digit.
     ulong key[OWN_KEYS];
-    uint id[OWN_KEYS], rank[OWN_KEYS];
-    volatile __local uint *place = places[warp];
+    uint id[OWN_KEYS], place[OWN_KEYS];
+    volatile __local ushort *next = places[warp];
     const uint first = tile * TILE + warp * (WARP * OWN_KEYS) + lane;
 #pragma unroll
     for (uint k = 0; k < OWN_KEYS; ++k) {
@@ -240,74 +314,70 @@ __kernel GROUP_256 void scatter(const uint n, const uint bit, const uint tiles, 
 #pragma unroll
     for (uint k = 0; k < OWN_KEYS; ++k) {
         const bool inside = first + k * WARP < n;
-        const uint digit = (uint)(key[k] >> bit) & (DIGITS - 1);
+        const uint digit = digit_of(key[k], move);
         uint peers = ballot(inside, scratch);
         for (uint b = 0; b < DIGIT_BITS; ++b) {
             const bool is_set = (digit >> b & 1) != 0;
             const uint set = ballot(is_set, scratch);
             peers &= is_set ? set : ~set;
         }
-        const uint earlier = place[digit], nth = popcount(peers & before_lane);
+        const uint earlier = next[digit], nth = popcount(peers & before_lane);
         sync_warp();
         if (inside && nth == 0)
-            place[digit] = earlier + popcount(peers);
+            next[digit] = earlier + popcount(peers);
         sync_warp();
-        rank[k] = earlier + nth;
+        place[k] = earlier + nth;
     }
     barrier(LOCAL);
-    // Each work-item takes the digit `own`, and computes where the keys with this digit begin in the sorted tile, for
-    // the whole tile and for each warp.
+    // Each of the first work-items takes the digit `own`, and computes where the keys with this digit begin in the
+    // sorted tile, for the whole tile and for each warp.
+    states += (size_t)move * tiles * DIGITS;
     uint count = 0;
-    for (uint k = 0; k < 8; ++k)
-        count += places[k][own];
-    uint start = scan_group(count, sums, &all, scratch);
-    starts[own] = base - start;
-    for (uint k = 0; k < 8; ++k) {
-        const uint keys_of_warp = places[k][own];
-        places[k][own] = start;
-        start += keys_of_warp;
+    for (uint k = 0; k < SORTERS / WARP; ++k)
+        count += has_digit ? places[k][own] : 0;
+    if (has_digit)
+        states[tile * DIGITS + own] = (tile == 0 ? SUMMED : COUNTED) + count;
+    const uint begin = scan_group(count, sums, &all, scratch);
+    if (has_digit) {
+        uint start = begin;
+        for (uint k = 0; k < SORTERS / WARP; ++k) {
+            const uint keys_of_warp = places[k][own];
+            places[k][own] = start;
+            start += keys_of_warp;
+        }
     }
     barrier(LOCAL);
 #pragma unroll
     for (uint k = 0; k < OWN_KEYS; ++k) {
-        if (first + k * WARP < n) {
-            const uint to = places[warp][(uint)(key[k] >> bit) & (DIGITS - 1)] + rank[k];
-            tile_keys[to] = key[k];
-            tile_ids[to] = id[k];
+        place[k] += places[warp][digit_of(key[k], move)];
+        if (first + k * WARP < n)
+            tile_keys[place[k]] = key[k];
+    }
+    if (has_digit) {
+        const uint earlier_keys = count_before(tile, own, move, states, keys);
+        states[tile * DIGITS + own] = SUMMED + earlier_keys + count;
+        starts[own] = base + earlier_keys - begin;
+    }
+    barrier(LOCAL);
+    const uint keys_in_tile = min((uint)TILE, n - tile * TILE);
+    uint to[OWN_KEYS];
+#pragma unroll
+    for (uint k = 0; k < OWN_KEYS; ++k) {
+        const uint from = own + k * SORTERS;
+        if (from < keys_in_tile) {
+            const ulong moving = tile_keys[from];
+            to[k] = starts[digit_of(moving, move)] + from;
+            sorted[to[k]] = moving;
         }
     }
     barrier(LOCAL);
-    for (uint k = own; k < min((uint)TILE, n - tile * TILE); k += 256) {
-        const ulong moving = tile_keys[k];
-        const uint to = starts[(uint)(moving >> bit) & (DIGITS - 1)] + k;
-        sorted[to] = moving;
-        sorted_ids[to] = tile_ids[k];
-    }
-}
-
-// Number of ranks of bodies by cost, the number of bodies and cells that acted on a body. The first rank has the
-// highest costs; from rank to rank, the cost halves.
-#define RANKS 8
-
-// Returns the rank of a body, given the number of bodies and cells that acted on it.
-uchar rank_of(float cost)
-{
-    return (uchar)clamp(14.0f - log2(cost), 0.0f, RANKS - 1.0f);
-}
-
-// Copies the bodies, and the magnitude of the last acceleration of each, in the order of the keys. With `has_costs`,
-// also computes the rank of each body from the fourth number of `sums`, the number of bodies and cells that acted on
-// the body in the last walk.
-__kernel void gather(const uint n, __global const uint *ids, __global const float4 *x, __global const float *last,
-                     __global const float4 *sums, const uint has_costs, __global float4 *bodies, __global float *least,
-                     __global uchar *ranks)
-{
-    const uint i = get_global_id(0);
-    if (i < n) {
-        const uint id = ids[i];
-        bodies[i] = x[id];
-        least[i] = last[id];
-        if (has_costs)
-            ranks[i] = rank_of(sums[id].w);
-    }
+#pragma unroll
+    for (uint k = 0; k < OWN_KEYS; ++k)
+        if (first + k * WARP < n)
+            tile_ids[place[k]] = id[k];
+    barrier(LOCAL);
+#pragma unroll
+    for (uint k = 0; k < OWN_KEYS; ++k)
+        if (own + k * SORTERS < keys_in_tile)
+            sorted_ids[to[k]] = tile_ids[own + k * SORTERS];
 }

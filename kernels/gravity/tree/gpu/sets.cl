@@ -79,19 +79,8 @@ walk_sets(const uint n, const uint from, const uint to, const float opening, con
         const bool open = active && !kept && (as_uint(b.w) & INNER) != 0 && (b.y > open_from || id == 0);
         const bool rest = active && !far && !open;
         tests += popped;
-        uint bits = ballot(open, scratch);
-        if (bits) {
-            const uint children = open ? count : 0;
-            uint at = height;
-            for (uint b_ = 0; b_ < 4; ++b_) {
-                const uint these = ballot((children >> b_ & 1) != 0, scratch);
-                at += popcount(these & before) << b_;
-                height += popcount(these) << b_;
-            }
-            for (uint k = 0; k < children; ++k)
-                stack[at + k] = first + k;
-        }
-        bits = ballot(rest, scratch);
+        height = push_children(stack, height, open ? count : 0, first, lane, scratch);
+        uint bits = ballot(rest, scratch);
         const uint place = left + popcount(bits & before);
         if (rest && place < MOST_LEFT)
             left_cells[place] = id;

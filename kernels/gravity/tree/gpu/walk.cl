@@ -266,6 +266,24 @@ void evaluate(const float *s, float3 centre, float radius, Bodies *own)
 
 #endif
 
+// Pushes the children of a cell of each lane to the stack, and returns the new height of the stack. The `count` children
+// of the lane's cell have consecutive ids from `first` on.
+int push_children(__local uint *stack, int height, uint count, uint first, uint lane, __local uint *scratch)
+{
+    if (ballot(count > 0, scratch) == 0)
+        return height;
+    const uint before = (1u << lane) - 1;
+    uint at = height;
+    for (uint bit = 0; bit < 4; ++bit) {
+        const uint these = ballot((count >> bit & 1) != 0, scratch);
+        at += popcount(these & before) << bit;
+        height += popcount(these) << bit;
+    }
+    for (uint k = 0; k < count; ++k)
+        stack[at + k] = first + k;
+    return height;
+}
+
 // Computes the accelerations (without the factor G) of the bodies of each group, and writes them in the order of the
 // bodies' ids; with POTENTIAL, computes the potentials divided by -G instead. A negative `opening` is for bodies whose
 // accelerations are not known: cells are then accepted by their angle alone. The fourth number of a result is the
@@ -394,27 +412,16 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
             const bool mid = accepted && !far && !direct, open = active && !accepted && inner;
             done.w += popped + added;
 
-            uint bits = ballot(open, scratch);
-            if (bits) {
-                const uint children = open ? count : 0;
-                uint at = height;
-                for (uint b_ = 0; b_ < 4; ++b_) {
-                    const uint these = ballot((children >> b_ & 1) != 0, scratch);
-                    at += popcount(these & before) << b_;
-                    height += popcount(these) << b_;
-                }
-                for (uint k = 0; k < children; ++k)
-                    stack[at + k] = first + k;
-            }
+            height = push_children(stack, height, open ? count : 0, first, lane, scratch);
             // After the last cell, evaluates what remains in the lists.
             const bool last = height == 0 && next == left;
 #if EXPANSIONS
-            bits = ballot(far, scratch);
+            const uint far_bits = ballot(far, scratch);
             if (far)
-                far_list[far_count + popcount(bits & before)] = id;
-            far_count += popcount(bits);
-            done.z += popcount(bits);
-            cost += popcount(bits);
+                far_list[far_count + popcount(far_bits & before)] = id;
+            far_count += popcount(far_bits);
+            done.z += popcount(far_bits);
+            cost += popcount(far_bits);
             while (far_count >= (last ? 1 : WARP)) {
                 sync_warp();
                 const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
@@ -425,12 +432,12 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
                 far_list[lane] = rest;
             }
 #endif
-            bits = ballot(mid, scratch);
+            const uint mid_bits = ballot(mid, scratch);
             if (mid)
-                mid_list[mid_count + popcount(bits & before)] = id;
-            mid_count += popcount(bits);
-            done.y += popcount(bits) * size;
-            cost += popcount(bits);
+                mid_list[mid_count + popcount(mid_bits & before)] = id;
+            mid_count += popcount(mid_bits);
+            done.y += popcount(mid_bits) * size;
+            cost += popcount(mid_bits);
             while (mid_count >= (last ? 1 : WARP)) {
                 sync_warp();
                 const bool inside = lane < mid_count;

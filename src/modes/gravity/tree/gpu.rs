@@ -31,7 +31,7 @@ const LEVELS: usize = 13;
 /// has so many walks that their order hardly matters, and neighbouring walks that run together share more cached data.
 const MOST_RANKED: usize = 500_000;
 /// Number of ranks into which bodies are sorted by the cost of their last walk; must match
-/// `kernels/gravity/tree/gpu/order.cl`.
+/// `kernels/gravity/tree/gpu/cells.cl`.
 const RANKS: usize = 8;
 // Each launch of the kernel `lift` processes two levels, from the deepest up, so `LEVELS` must be odd for the last
 // launch to include the root.
@@ -48,8 +48,14 @@ const EXTENT_ROWS: usize = 12;
 const OPEN_ENDED: usize = 16;
 /// Number of bits in a digit of a sort key; must match `kernels/gravity/tree/gpu/order.cl`.
 const DIGIT_BITS: usize = 8;
-/// Number of keys that a work-group sorts at a time; must match `kernels/gravity/tree/gpu/order.cl`.
-const TILE: usize = 2048;
+/// Number of values of a digit.
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// Number of digits of a sort key.
+const MOVES: usize = (3 * LEVELS).div_ceil(DIGIT_BITS);
+/// Number of work-items in a work-group that sorts a tile of keys; must match `kernels/gravity/tree/gpu/order.cl`.
+const SORTERS: usize = 512;
+/// Number of keys in a tile; must match `kernels/gravity/tree/gpu/order.cl`.
+const TILE: usize = 8 * SORTERS;
 /// Number of bodies in a block, which one work-group processes; also the work-group size of most tree-building kernels.
 const BLOCK: usize = 256;
 /// Number of rows of four numbers that describe a cell; must match `kernels/gravity/tree/gpu/cells.cl`.
@@ -74,11 +80,9 @@ fn room(bodies: usize) -> usize {
 struct Build {
     measure_extent: Kernel,
     make_keys: Kernel,
-    count_digits: Kernel,
-    scan_rows: Kernel,
     scatter: Kernel,
-    gather: Kernel,
     mark: Kernel,
+    scan_rows: Kernel,
     emit: Kernel,
     make_cells: Kernel,
     lift: Kernel,
@@ -96,6 +100,10 @@ pub(super) struct GpuKernels {
     extent: Buffer<f32>,
     keys: [Buffer<u64>; 2],
     ids: [Buffer<u32>; 2],
+    /// For each move of the sort: the number of keys with each digit, and the number of work-groups that have begun.
+    digit_totals: Buffer<u32>,
+    /// For each move of the sort, each tile and each digit: what is known about the number of keys.
+    states: Buffer<u32>,
     counts: Buffer<u32>,
     totals: Buffer<u32>,
     sorted: Buffer<[f32; 4]>,
@@ -122,11 +130,9 @@ impl GpuKernels {
         let build = Build {
             measure_extent: kernel("measure_extent")?,
             make_keys: kernel("make_keys")?,
-            count_digits: kernel("count_digits")?,
-            scan_rows: kernel("scan_rows")?,
             scatter: kernel("scatter")?,
-            gather: kernel("gather")?,
             mark: kernel("mark")?,
+            scan_rows: kernel("scan_rows")?,
             emit: kernel("emit")?,
             make_cells: kernel("make_cells")?,
             lift: kernel("lift")?,
@@ -135,7 +141,7 @@ impl GpuKernels {
         let room = room(n);
         let set = recipe.knob("set") as usize;
         let sets = if set > 0 { n.div_ceil(set) } else { 0 };
-        let counts = (n.div_ceil(TILE) << DIGIT_BITS).max(n.div_ceil(BLOCK) * (LEVELS + 1 + RANKS));
+        let rows = LEVELS + 1 + RANKS;
         Ok(Self {
             build,
             bodies: n,
@@ -145,8 +151,10 @@ impl GpuKernels {
             extent: Buffer::new(device, EXTENT_ROWS * EXTENT_GROUPS)?,
             keys: [Buffer::new(device, n)?, Buffer::new(device, n)?],
             ids: [Buffer::new(device, n)?, Buffer::new(device, n)?],
-            counts: Buffer::new(device, counts)?,
-            totals: Buffer::new(device, 1 << DIGIT_BITS)?,
+            digit_totals: Buffer::new(device, MOVES * (DIGITS + 1))?,
+            states: Buffer::new(device, MOVES * n.div_ceil(TILE) * DIGITS)?,
+            counts: Buffer::new(device, n.div_ceil(BLOCK) * rows)?,
+            totals: Buffer::new(device, rows)?,
             sorted: Buffer::new(device, n)?,
             least: Buffer::new(device, n)?,
             ranks: Buffer::new(device, n)?,
@@ -184,15 +192,15 @@ impl TreeKernels for GpuKernels {
         };
         let [mut keys, mut other] = [Arg::from(&self.keys[0]), Arg::from(&self.keys[1])];
         let [mut ids, mut other_ids] = [Arg::from(&self.ids[0]), Arg::from(&self.ids[1])];
-        queue(&build.measure_extent, &[uint(n), x, extent], BLOCK * EXTENT_GROUPS, BLOCK)?;
+        let (digit_totals, states) = (Arg::from(&self.digit_totals), Arg::from(&self.states));
+        queue(&build.measure_extent, &[uint(n), x, extent, digit_totals], BLOCK * EXTENT_GROUPS, BLOCK)?;
         // Each work-item takes several bodies, because each work-group must first combine all measured extents.
         let items = n.div_ceil(4).max(n.min(BLOCK * 4 * self.compute_units));
-        queue(&build.make_keys, &[uint(n), x, extent, uint(EXTENT_GROUPS), keys, ids], items, BLOCK)?;
-        for bit in (0..3 * LEVELS).step_by(DIGIT_BITS).map(uint) {
-            queue(&build.count_digits, &[uint(n), bit, uint(tiles), keys, counts], tiles * BLOCK, BLOCK)?;
-            queue(&build.scan_rows, &[uint(tiles), counts, totals], BLOCK << DIGIT_BITS, BLOCK)?;
-            let args = [uint(n), bit, uint(tiles), counts, totals, keys, ids, other, other_ids];
-            queue(&build.scatter, &args, tiles * BLOCK, BLOCK)?;
+        let args = [uint(n), x, extent, uint(EXTENT_GROUPS), keys, ids, digit_totals, states];
+        queue(&build.make_keys, &args, items, BLOCK)?;
+        for nth in 0..MOVES {
+            let args = [uint(n), uint(nth), uint(tiles), digit_totals, states, keys, ids, other, other_ids];
+            queue(&build.scatter, &args, tiles * SORTERS, SORTERS)?;
             (keys, other, ids, other_ids) = (other, keys, other_ids, ids);
         }
         let ranks = Arg::from(&self.ranks);
@@ -200,9 +208,12 @@ impl TreeKernels for GpuKernels {
         let has_costs = uint(costs.is_some().into());
         // Without costs, the kernel does not read this argument, so any buffer serves.
         let sums = costs.unwrap_or(sorted);
-        let args = [uint(n), ids, x, last, sums, has_costs, sorted, (&self.least).into(), ranks];
-        queue(&build.gather, &args, n, BLOCK)?;
-        queue(&build.mark, &[uint(n), uint(blocks), has_costs, keys, ranks, from, to, counts], n, BLOCK)?;
+        let args = [
+            &[uint(n), uint(blocks), has_costs, keys, ids, x, last, sums],
+            &[sorted, (&self.least).into(), ranks, from, to, counts][..],
+        ]
+        .concat();
+        queue(&build.mark, &args, n, BLOCK)?;
         queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * (LEVELS + 1 + RANKS), BLOCK)?;
         let groups = Arg::from(&self.groups);
         let cells_of_levels = [levels, first_body, first_child, groups];
@@ -212,7 +223,7 @@ impl TreeKernels for GpuKernels {
         ]
         .concat();
         queue(&build.emit, &args, n, BLOCK)?;
-        let wide = (n / 2).clamp(BLOCK, 8 * BLOCK * self.compute_units);
+        let wide = n.clamp(BLOCK, 32 * BLOCK * self.compute_units);
         let args = [uint(n), room, keys, sorted, levels, first_body, first_child, cells, traces, boxes];
         queue(&build.make_cells, &args, wide, BLOCK)?;
         // Each launch computes the inner cells of a level and of the level below. The cells of the deepest level are
@@ -317,7 +328,7 @@ impl TreeKernels for GpuKernels {
     }
 
     fn order(&self) -> &Buffer<u32> {
-        &self.ids[(3 * LEVELS).div_ceil(DIGIT_BITS) % 2]
+        &self.ids[MOVES % 2]
     }
 
     fn read_bodies(&self) -> Result<HostBodies> {
