@@ -62,15 +62,15 @@ typedef struct {
 } Target;
 
 // Number of terms of an expansion, the field of far cells around the centre of a group: derivatives of the potential of
-// the orders 1 to 4, in units of the group's radius, and the potential. Derivatives that follow from the others, since
-// the trace is zero, are left out:
+// the orders 1 to 4, in units of the group's radius, and the potential. Derivatives that follow from the others and the
+// trace are left out:
 //   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
-// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are
-// neglected.
+// The trace is zero without softening. With softening, the next terms are minus the trace of order 2, and the three
+// traces of order 3. The traces of order 4 are neglected.
 #ifdef POTENTIAL
-#define TERMS 26
+#define TERMS 29
 #else
-#define TERMS 25
+#define TERMS 28
 #endif
 
 // A group of bodies as VECTORS vectors, with their sums: accelerations, or potentials divided by -G. `first` is the
@@ -210,6 +210,7 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
 #define COLUMN(column) vload16(0, far->columns + (column) * FAR_ROOM + i)
         const float16 dx = t->x - COLUMN(CELL_X), dy = t->y - COLUMN(CELL_Y), dz = t->z - COLUMN(CELL_Z);
         const float16 v = inverse_root(fma(dx, dx, fma(dy, dy, fma(dz, dz, FAR_EPS2(eps2)))));
+        const float16 soft = FAR_EPS2(eps2) * v * v;
 #if ORDER >= 2
         // The direction to the centre, the quadrupole divided by r², and the product of the two.
         const float16 x = dx * v, y = dy * v, z = dz * v, size = COLUMN(CELL_RADIUS) * v, size2 = size * size;
@@ -217,7 +218,8 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         const float16 yy = COLUMN(CELL_YY) * size2, yz = COLUMN(CELL_YZ) * size2;
         const float16 ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
         const float16 uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
-        const float16 w = fma(ux, x, fma(uy, y, uz * z));
+        const float16 trace = COLUMN(CELL_TRACE) * size2 * soft;
+        const float16 w = fma(ux, x, fma(uy, y, fma(uz, z, -trace)));
 #else
         const float16 x = dx * v, y = dy * v, z = dz * v;
 #endif
@@ -235,6 +237,7 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         s[5] += m2 * (fma(x * z, h, xz) - 5.0f * fma(ux, z, uz * x));
         s[6] += m2 * (yy + fma(y2, h, -along) - 10.0f * uy * y);
         s[7] += m2 * (fma(y * z, h, yz) - 5.0f * fma(uy, z, uz * y));
+        s[24] += m2 * fma(soft, h, 10.0f * trace);
 #else
         s[0] -= m1 * x;
         s[1] -= m1 * y;
@@ -244,6 +247,7 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         s[5] += m2 * 3.0f * x * z;
         s[6] += m2 * fma((float16)(3.0f), y2, -1.0f);
         s[7] += m2 * 3.0f * y * z;
+        s[24] += m2 * 3.0f * soft;
 #endif
         const float16 ex = 3.0f - 15.0f * x2, ey = 3.0f - 15.0f * y2;
         s[8] += m3 * x * (ex + 6.0f);
@@ -263,11 +267,14 @@ void expand(FarCells *far, uint count, const Target *t, float eps2, float16 *ter
         s[21] += m4 * y * z * (fx - 15.0f);
         s[22] += m4 * x * z * (fy - 15.0f);
         s[23] += m4 * y * z * (fy - 45.0f);
-        s[24] += m2 * (3.0f * FAR_EPS2(eps2) * v * v);
+        const float16 g = 15.0f * soft * m3;
+        s[25] += g * x;
+        s[26] += g * y;
+        s[27] += g * z;
 #if defined(POTENTIAL) && ORDER >= 2
-        s[25] += COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f);
+        s[28] += COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f);
 #elif defined(POTENTIAL)
-        s[25] += COLUMN(CELL_MASS) * v;
+        s[28] += COLUMN(CELL_MASS) * v;
 #endif
 #undef COLUMN
     }
@@ -296,14 +303,15 @@ void evaluate(const Target *t, const float *s, Group *group, uint k)
     Columns *c = &group->columns[k];
     const float scale = t->radius > 0.0f ? 1.0f / t->radius : 0.0f;
     const float16 x = (c->x - t->x) * scale, y = (c->y - t->y) * scale, z = (c->z - t->z) * scale;
-    const float zz = -s[3] - s[6] - s[24], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
+    const float zz = -s[3] - s[6] - s[24];
+    const float xzz = s[25] - s[8] - s[10], yzz = s[26] - s[9] - s[11], zzz = s[27] - s[12] - s[14];
     const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
     const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
     const float16 xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
     const float16 x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
     const float16 xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
 #ifdef POTENTIAL
-    group->potential[k] += s[25] + t->radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz
+    group->potential[k] += s[28] + t->radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz
         + s[6] * yy + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz
         + s[14] * yyz + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z)
         + s[16] * x3 * y + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3

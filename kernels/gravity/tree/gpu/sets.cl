@@ -11,8 +11,8 @@
 __kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
 walk_sets(const uint n, const uint from, const uint to, const float opening, const float far_share, const float eps2,
           __global const float4 *restrict bodies, __global const float *restrict least,
-          __global const float4 *restrict cells, __global float *restrict fields, __global uint *restrict left_cells,
-          __global uint4 *restrict sets)
+          __global const float4 *restrict cells, __global const float *restrict traces, __global float *restrict fields,
+          __global uint *restrict left_cells, __global uint4 *restrict sets)
 {
     __local uint stack[STACK], far_list[2 * WARP], scratch[WARP];
     const uint lane = get_local_id(0), before = (1u << lane) - 1;
@@ -93,9 +93,10 @@ walk_sets(const uint n, const uint from, const uint to, const float opening, con
         far_all += popcount(bits);
         while (far_count >= (height == 0 ? 1 : WARP)) {
             sync_warp();
-            const uint cell = ROWS * far_list[lane], later = far_list[lane + WARP];
+            const uint cell = far_list[lane], later = far_list[lane + WARP];
             if (lane < far_count)
-                expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], far_eps2);
+                expand(s, centre, radius, cells[ROWS * cell], cells[ROWS * cell + 1], cells[ROWS * cell + 2],
+                       traces[cell], far_eps2);
             far_count -= min(far_count, (uint)WARP);
             sync_warp();
             far_list[lane] = later;

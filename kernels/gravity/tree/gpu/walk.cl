@@ -24,13 +24,13 @@
 // Largest number of bodies that are added at a time to the list of bodies that act one by one.
 #define NEAR_ROOM 320
 #ifdef POTENTIAL
-#define TERMS 26
+#define TERMS 29
 #else
-#define TERMS 25
+#define TERMS 28
 #endif
 // Number of values that describe the field of the cells that act on a set: the terms of an expansion, its centre, and
 // the set's radius.
-#define FIELD 32
+#define FIELD 36
 // Capacity of the list of cells that the walk for a set leaves to its groups.
 #define MOST_LEFT 512
 // A body or cell without mass, far away from everything, with which tiles are padded.
@@ -162,22 +162,24 @@ bool is_far(float3 centre, float radius, float limit, float4 c, float cell_radiu
 
 #if EXPANSIONS
 // Adds the field of a cell to the terms `s` of an expansion around `centre`: derivatives of the potential of the orders
-// 1 to 4, in units of `radius`, the radius of the group or set. Derivatives that follow from the others, since the
-// trace is zero, are left out:
+// 1 to 4, in units of `radius`, the radius of the group or set. Derivatives that follow from the others and the trace
+// are left out:
 //   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
-// With softening, the trace is not zero: the next term is minus the trace of order 2. Traces of higher orders are
-// neglected.
-void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float eps2)
+// The trace is zero without softening. With softening, the next terms are minus the trace of order 2, and the three
+// traces of order 3. The traces of order 4 are neglected. `c`, `b` and `d` are the rows of the cell, and `cell_trace` is
+// the trace of its second moments.
+void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float cell_trace, float eps2)
 {
     const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;
-    const float v = root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
+    const float v = root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2)))), soft = eps2 * v * v;
 #if ORDER >= 2
     // The direction to the centre, the quadrupole divided by r², and the product of the two.
     const float x = dx * v, y = dy * v, z = dz * v, size = b.y * v, size2 = size * size;
     const float xx = d.x * size2, xy = d.y * size2, xz = d.z * size2, yy = d.w * size2, yz = b.x * size2;
     const float ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
     const float uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
-    const float w = fma(ux, x, fma(uy, y, uz * z)), along = fma(2.5f, w, 1.0f), h = fma(17.5f, w, 3.0f);
+    const float trace = cell_trace * size2 * soft, w = fma(ux, x, fma(uy, y, fma(uz, z, -trace)));
+    const float along = fma(2.5f, w, 1.0f), h = fma(17.5f, w, 3.0f);
 #else
     const float x = dx * v, y = dy * v, z = dz * v;
 #endif
@@ -192,6 +194,7 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
     s[5] = fma(m2, fma(xz_, h, xz) - 5.0f * fma(ux, z, uz * x), s[5]);
     s[6] = fma(m2, yy + fma(y2, h, -along) - 10.0f * uy * y, s[6]);
     s[7] = fma(m2, fma(yz_, h, yz) - 5.0f * fma(uy, z, uz * y), s[7]);
+    s[24] = fma(m2, fma(soft, h, 10.0f * trace), s[24]);
 #else
     s[0] = fma(-m1, x, s[0]);
     s[1] = fma(-m1, y, s[1]);
@@ -201,6 +204,7 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
     s[5] = fma(3.0f * m2, xz_, s[5]);
     s[6] = fma(m2, fma(3.0f, y2, -1.0f), s[6]);
     s[7] = fma(3.0f * m2, yz_, s[7]);
+    s[24] = fma(3.0f * m2, soft, s[24]);
 #endif
     const float ex = fma(-15.0f, x2, 3.0f), ey = fma(-15.0f, y2, 3.0f);
     s[8] = fma(m3 * x, ex + 6.0f, s[8]);
@@ -220,11 +224,14 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
     s[21] = fma(m4 * yz_, fx - 15.0f, s[21]);
     s[22] = fma(m4 * xz_, fy - 15.0f, s[22]);
     s[23] = fma(m4 * yz_, fy - 45.0f, s[23]);
-    s[24] = fma(3.0f * eps2 * v * v, m2, s[24]);
+    const float g = 15.0f * soft * m3;
+    s[25] = fma(g, x, s[25]);
+    s[26] = fma(g, y, s[26]);
+    s[27] = fma(g, z, s[27]);
 #if defined(POTENTIAL) && ORDER >= 2
-    s[25] = fma(c.w * v, fma(0.5f, w, 1.0f), s[25]);
+    s[28] = fma(c.w * v, fma(0.5f, w, 1.0f), s[28]);
 #elif defined(POTENTIAL)
-    s[25] = fma(c.w, v, s[25]);
+    s[28] = fma(c.w, v, s[28]);
 #endif
 }
 
@@ -233,7 +240,8 @@ void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d,
 void evaluate(const float *s, float3 centre, float radius, Bodies *own)
 {
     const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
-    const float zz = -s[3] - s[6] - s[24], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
+    const float zz = -s[3] - s[6] - s[24];
+    const float xzz = s[25] - s[8] - s[10], yzz = s[26] - s[9] - s[11], zzz = s[27] - s[12] - s[14];
     const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
     const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
 #pragma unroll
@@ -244,7 +252,7 @@ void evaluate(const float *s, float3 centre, float radius, Bodies *own)
         const float x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
         const float xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
 #ifdef POTENTIAL
-        own->potential[k] += s[25] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
+        own->potential[k] += s[28] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
             + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz + s[14] * yyz
             + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z) + s[16] * x3 * y
             + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3 + s[17] * xx * yy
@@ -424,9 +432,10 @@ walk(const uint warps, const uint from, const uint to, const float opening, cons
             cost += popcount(far_bits);
             while (far_count >= (last ? 1 : WARP)) {
                 sync_warp();
-                const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
+                const uint cell = far_list[lane], rest = far_list[lane + WARP];
                 if (lane < far_count)
-                    expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], far_eps2);
+                    expand(s, centre, radius, cells[ROWS * cell], cells[ROWS * cell + 1], cells[ROWS * cell + 2],
+                           traces[cell], far_eps2);
                 far_count -= min(far_count, (uint)WARP);
                 sync_warp();
                 far_list[lane] = rest;

@@ -62,7 +62,7 @@ const BLOCK: usize = 256;
 const ROWS: usize = 3;
 /// Number of values that describe the field of the cells that act on a set; must match
 /// `kernels/gravity/tree/gpu/walk.cl`.
-const FIELD: usize = 32;
+const FIELD: usize = 36;
 /// Capacity of the list of cells that the walk for a set leaves to its groups; must match
 /// `kernels/gravity/tree/gpu/walk.cl`.
 const MOST_LEFT: usize = 512;
@@ -271,6 +271,7 @@ impl TreeKernels for GpuKernels {
             (&self.sorted).into(),
             (&self.least).into(),
             (&self.cells).into(),
+            (&self.traces).into(),
             (&self.fields).into(),
             (&self.left_cells).into(),
             (&self.set_counts).into(),
