@@ -534,7 +534,8 @@ fn faults_injected_into_the_tree_kernel_are_detected() {
     let soft = tree(scene("plummer", Some(4097), &[("eps", "0.3")]), &[]);
     let right = error(&cpu(), soft.clone());
     for (what, replaced, by) in [
-        ("the wrong sign of the trace", "- s[6] - s[24], xzz", "- s[6] + s[24], xzz"),
+        ("the wrong sign of the trace", "- s[6] - s[24];", "- s[6] + s[24];"),
+        ("wrong traces of order 3", "g = 15.0f * soft", "g = -60.0f * soft"),
         ("softening without an error", "FAR_SOFTENING * soft", "0.0f * soft"),
     ] {
         let variant = Some(mistaken(gravity(), "tree", replaced, by));
