@@ -155,7 +155,7 @@ fn each_tree_method_improves_on_its_alternative_on_a_gpu() {
 }
 
 /// Builds, for any device, the kernels that sort bodies on a GPU.
-fn gpu_order(device: &Device) -> Program {
+fn gpu_order(device: &Device, sorters: usize) -> Program {
     let text = [
         include_str!("../../kernels/prelude.cl"),
         include_str!("../../kernels/gravity/tree/grid.cl"),
@@ -163,7 +163,7 @@ fn gpu_order(device: &Device) -> Program {
         include_str!("../../kernels/gravity/tree/gpu/order.cl"),
     ];
     let source = KernelSource { file: "order.cl", text: Box::leak(text.concat().into_boxed_str()) };
-    let defines = [("LEVELS", 13), ("OPEN_ENDED", 16), ("HILBERT", 1)];
+    let defines = [("LEVELS", 13), ("OPEN_ENDED", 16), ("HILBERT", 1), ("SORTERS", sorters)];
     Program::build(device, &[source], &defines.map(|(name, n)| (name, n.to_string()))).unwrap()
 }
 
@@ -174,8 +174,13 @@ const TILE: usize = 4096;
 
 /// Returns the keys and ids after one move of the GPU's sort, which sorts by the digit of number `nth`. The work-groups
 /// of the first `skipped` tiles do not run; the places of their keys stay 0.
-fn moved(device: &Device, keys: &[u64], ids: &[u32], nth: usize, skipped: usize) -> (Vec<u64>, Vec<u32>) {
-    const SORTERS: usize = 512;
+fn moved(
+    device: &Device,
+    sorters: usize,
+    (keys, ids): (&[u64], &[u32]),
+    nth: usize,
+    skipped: usize,
+) -> (Vec<u64>, Vec<u32>) {
     let (n, tiles) = (keys.len(), keys.len().div_ceil(TILE));
     let mut totals = vec![0; MOVES * (DIGITS + 1)];
     for key in keys {
@@ -189,7 +194,7 @@ fn moved(device: &Device, keys: &[u64], ids: &[u32], nth: usize, skipped: usize)
         Buffer::from_slice(device, &vec![0u64; n]).unwrap(),
         Buffer::from_slice(device, &vec![0u32; n]).unwrap(),
     );
-    let program = gpu_order(device);
+    let program = gpu_order(device, sorters);
     let kernel = &program.kernel("scatter").unwrap();
     let args = [
         &[n, nth, tiles].map(|count| Arg::Uint(count as u32))[..],
@@ -198,8 +203,8 @@ fn moved(device: &Device, keys: &[u64], ids: &[u32], nth: usize, skipped: usize)
     ]
     .concat();
     let mut lane = Lane::new(device);
-    let items = (tiles - skipped) * SORTERS;
-    lane.whole(Pass { kernel, args: &args, items, group: SORTERS, cost: 0.0 }).unwrap();
+    let items = (tiles - skipped) * sorters;
+    lane.whole(Pass { kernel, args: &args, items, group: sorters, cost: 0.0 }).unwrap();
     lane.finish().unwrap();
     (sorted.read().unwrap(), sorted_ids.read().unwrap())
 }
@@ -211,15 +216,18 @@ fn keys(count: usize) -> (Vec<u64>, Vec<u32>) {
 }
 
 fn gpu_keys_are_sorted_stably(device: &Device) {
-    for count in [1, 33, TILE, TILE + 1, 5 * TILE + 1000] {
+    for (sorters, count) in [512, 256]
+        .into_iter()
+        .flat_map(|sorters| [1, 33, TILE, TILE + 1, 5 * TILE + 1000].map(|count| (sorters, count)))
+    {
         let (start, mut ids) = keys(count);
         let mut found = start.clone();
         for nth in 0..MOVES {
-            (found, ids) = moved(device, &found, &ids, nth, 0);
+            (found, ids) = moved(device, sorters, (&found, &ids), nth, 0);
         }
         let mut right: Vec<_> = start.into_iter().zip(0..).collect();
         right.sort();
-        assert!(found.into_iter().zip(ids).eq(right), "{count} keys");
+        assert!(found.into_iter().zip(ids).eq(right), "{count} keys, {sorters} work-items");
     }
 }
 
@@ -237,12 +245,15 @@ fn gpu_sort_keys_are_sorted_stably_on_a_gpu() {
 fn missing_counts_of_keys_are_counted(device: &Device) {
     let (tiles, nth) = (3, 1);
     let (start, ids) = keys((tiles - 1) * TILE + 1000);
-    let (found, found_ids) = moved(device, &start, &ids, nth, tiles - 1);
-    let mut right: Vec<_> = start.into_iter().zip(ids).collect();
+    let mut right: Vec<_> = start.iter().copied().zip(ids.iter().copied()).collect();
     right.sort_by_key(|(key, _)| (key >> (8 * nth)) as usize % DIGITS);
     let is_in_last_tile = |id: u32| id as usize >= (tiles - 1) * TILE;
-    let right = right.into_iter().map(|(key, id)| if is_in_last_tile(id) { (key, id) } else { (0, 0) });
-    assert!(found.into_iter().zip(found_ids).eq(right));
+    let right: Vec<_> =
+        right.into_iter().map(|(key, id)| if is_in_last_tile(id) { (key, id) } else { (0, 0) }).collect();
+    for sorters in [512, 256] {
+        let (found, found_ids) = moved(device, sorters, (&start, &ids), nth, tiles - 1);
+        assert!(found.into_iter().zip(found_ids).eq(right.iter().copied()), "{sorters} work-items");
+    }
 }
 
 #[test]
@@ -261,7 +272,7 @@ fn gpu_keys(positions: &[[f32; 4]]) -> usize {
     const GROUP: usize = 256;
     const GROUPS: usize = 16;
     let device = cpu();
-    let program = gpu_order(&device);
+    let program = gpu_order(&device, 512);
     let n = positions.len();
     let x = Buffer::from_slice(&device, positions).unwrap();
     let (extent, ids) =
@@ -334,7 +345,8 @@ fn a_few_bodies_far_away_cost_little(device: &Device) {
         engine.run(2, |_| {}).unwrap();
         engine.rounds()
     });
-    assert!(far < 1.75 * near, "{far} instead of {near}");
+    // Measured on an NVIDIA H200: 1.53.
+    assert!(far < 1.6 * near, "{far} instead of {near}");
 }
 
 #[test]
@@ -778,6 +790,7 @@ __kernel void probe(const float eps2, __global const float4 *cell, const float t
         ("SET", 0),
         ("ORDER", 2),
         ("FEW_BODIES", 4),
+        ("SORTERS", 512),
         ("ROOT", 0),
     ];
     let limits =
@@ -837,8 +850,8 @@ __kernel void probe(const float eps2, __global const float4 *cell, const float t
 }
 
 fn expansions_are_as_accurate_with_softening(device: &Device) {
-    let [sharp, soft] = [1e-4, 0.05].map(|eps| expansion_error(device, eps));
-    assert!(sharp < 2e-3 && soft < 2.0 * sharp, "{sharp:e}, with softening {soft:e}");
+    let [sharp, soft] = [1e-4, 0.2].map(|eps| expansion_error(device, eps));
+    assert!(sharp < 2e-3 && soft < 4.0 * sharp, "{sharp:e}, with softening {soft:e}");
 }
 
 #[test]
@@ -860,9 +873,7 @@ fn walks_of_sets_are_accurate_with_each_method_on_a_gpu() {
         .chain([(256, "clamp", None)])
         .chain(FLIPS.map(|flip| (256, "plummer", Some(flip))))
     {
-        // With clamped softening, errors are larger in the galaxy's centre, with and without sets.
-        let name = if softening == "clamp" { "plummer" } else { "galaxy" };
-        let start = tree(scene(name, Some(20_000), &[]), &[("softening", softening)]);
+        let start = tree(scene("galaxy", Some(20_000), &[]), &[("softening", softening)]);
         let config = flipped(flipped(start, Some(("set", set))), flip);
         let (error, most) = (error(&device, config.clone()), alarm(&device, &config));
         assert!(error < most, "set={set}, {softening}, {flip:?}: {error:e}");

@@ -100,7 +100,7 @@ impl Mode for Gravity {
 
     fn source(&self, recipe: &Recipe, device: &DeviceInfo) -> Result<ProgramSource> {
         let builder: &Builder = recipe.variant.solver()?;
-        let mut source = (builder.source)(self, recipe, device.kind);
+        let mut source = (builder.source)(self, recipe, device);
         source.files.insert(0, ROOT);
         Ok(source)
     }

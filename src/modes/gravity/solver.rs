@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::parameters::{Gravity, Softening};
 use super::step::{Step, step_defines};
 use crate::base::{Bodies, CellRequest, Cells, Result};
-use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ProgramSource, Rows};
+use crate::compute::{Arg, Buffer, Device, DeviceInfo, Kernel, Lane, Pass, Program, ProgramSource, Rows};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
 /// Algorithm that evaluates forces and advances bodies. Each family of kernel variants has an implementation.
@@ -149,11 +149,11 @@ pub(super) struct Setup<'a> {
 /// [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder {
     pub solver: fn(&Setup) -> Result<Box<dyn Solver>>,
-    pub source: fn(&Gravity, &Recipe, DeviceKind) -> ProgramSource,
+    pub source: fn(&Gravity, &Recipe, &DeviceInfo) -> ProgramSource,
 }
 
 /// Returns the source of the program for a recipe, without the file [`ROOT`](crate::compute::ROOT).
-pub(super) fn source(params: &Gravity, recipe: &Recipe, _kind: DeviceKind) -> ProgramSource {
+pub(super) fn source(params: &Gravity, recipe: &Recipe, _device: &DeviceInfo) -> ProgramSource {
     let defines = [recipe.defines(), softening_defines(params), step_defines(params)].concat();
     ProgramSource { files: params.info().sources(recipe.variant), defines, ..ProgramSource::default() }
 }
@@ -167,7 +167,7 @@ pub(super) fn program(
     has_equal_masses: bool,
 ) -> Result<Program> {
     let equal_mass = flags(&[("EQUAL_MASS", has_equal_masses)]);
-    let ProgramSource { files, defines, .. } = source(params, &recipe, device.info.kind);
+    let ProgramSource { files, defines, .. } = source(params, &recipe, &device.info);
     Program::build_with_root(device, &files, &[defines, equal_mass].concat())
 }
 

@@ -1,4 +1,5 @@
-// Creates the cells of the tree on a GPU, level by level, and computes the moments of their masses.
+// Copies the bodies in the order of their keys, creates the cells of the tree on a GPU, level by level, and computes the
+// moments of their masses.
 //
 // Two neighbours in the sorted order share the levels in which their keys agree. A cell of more than LEAF bodies has
 // children. So a body is the first body of one cell on each level of a range. The range begins after the levels that
@@ -132,6 +133,32 @@ __kernel GROUP_256 void mark(const uint n, const uint blocks, const uint has_cos
             sum += by_warp[k][own];
         counts[own * blocks + block] = sum;
     }
+}
+
+// Replaces each count by the sum of the counts before it in the same row, and writes the total of each row. A
+// work-group processes a row.
+__kernel GROUP_256 void scan_rows(const uint length, __global uint *counts, __global uint *totals)
+{
+    __local uint sums[8], scratch[256];
+    __global uint *row = counts + (size_t)get_group_id(0) * length;
+    uint before = 0;
+    for (uint start = 0; start < length; start += 2048) {
+        uint values[8], sum = 0, all;
+        const uint first = start + 8 * get_local_id(0);
+        for (uint k = 0; k < 8; ++k) {
+            values[k] = first + k < length ? row[first + k] : 0;
+            sum += values[k];
+        }
+        uint place = scan_group(sum, sums, &all, scratch) + before;
+        for (uint k = 0; k < 8; ++k) {
+            if (first + k < length)
+                row[first + k] = place;
+            place += values[k];
+        }
+        before += all;
+    }
+    if (get_local_id(0) == 0)
+        totals[get_group_id(0)] = before;
 }
 
 // Writes the first body and the first child of each cell, and the first body and the size of each group. Writes to

@@ -4,10 +4,10 @@
 #define GROUP_256 __attribute__((reqd_work_group_size(256, 1, 1)))
 #define DIGIT_BITS 8
 #define DIGITS 256
-// Number of work-items that sort a tile of keys, and number of keys of each.
-#define SORTERS 512
-#define OWN_KEYS 8
-#define TILE (SORTERS * OWN_KEYS)
+// Number of keys that a work-group sorts at a time. The work-group has SORTERS work-items, a number that the host
+// defines: 512, or 256 if the device allows no more. Each has OWN_KEYS keys.
+#define TILE 4096
+#define OWN_KEYS (TILE / SORTERS)
 // Number of digits of a key; the sort moves the keys once for each digit.
 #define MOVES ((3 * LEVELS + DIGIT_BITS - 1) / DIGIT_BITS)
 
@@ -111,7 +111,7 @@ ulong curve(uint x, uint y, uint z)
             // Inverts the lower bits of the first coordinate, or exchanges them with those of coordinate k.
             const uint inverts = 0u - (c[k] >> bit & 1), change = (c[0] ^ c[k]) & low & ~inverts;
             c[0] ^= change | (low & inverts);
-            c[k] ^= k > 0 ? change : 0;
+            c[k] ^= change;
         }
     }
     c[1] ^= c[0];
@@ -204,39 +204,13 @@ __kernel GROUP_256 void make_keys(const uint n, __global const float4 *x, __glob
             atomic_add(&totals[k], counts[k]);
 }
 
-// Replaces each count by the sum of the counts before it in the same row, and writes the total of each row. A
-// work-group processes a row.
-__kernel GROUP_256 void scan_rows(const uint length, __global uint *counts, __global uint *totals)
-{
-    __local uint sums[8], scratch[256];
-    __global uint *row = counts + (size_t)get_group_id(0) * length;
-    uint before = 0;
-    for (uint start = 0; start < length; start += 2048) {
-        uint values[8], sum = 0, all;
-        const uint first = start + 8 * get_local_id(0);
-        for (uint k = 0; k < 8; ++k) {
-            values[k] = first + k < length ? row[first + k] : 0;
-            sum += values[k];
-        }
-        uint place = scan_group(sum, sums, &all, scratch) + before;
-        for (uint k = 0; k < 8; ++k) {
-            if (first + k < length)
-                row[first + k] = place;
-            place += values[k];
-        }
-        before += all;
-    }
-    if (get_local_id(0) == 0)
-        totals[get_group_id(0)] = before;
-}
-
-// What a state tells about the keys with a digit: how many the tile has, or how many the tile and all tiles before it
-// have. A state is one of these flags plus the number; it is 0 until the tile is counted.
+// Flags of a state, which tells how many keys with a digit there are: COUNTED means the number of the tile, SUMMED the
+// number of the tile and all tiles before it. A state is the flag plus the number; it is 0 until the tile is counted.
 #define COUNTED (1u << 30)
 #define SUMMED (2u << 30)
 // Number of states that a work-item reads at a time.
 #define STATES_AT_ONCE 8
-// Number of times that a work-item waits for a state before it counts the keys of the tile itself.
+// Number of times that a work-item waits, for all tiles together, before it counts the keys of tiles itself.
 #define MOST_WAITS 1000
 
 // Returns how many keys with the digit `own` the tiles before `tile` have. Reads the states of the earlier tiles,

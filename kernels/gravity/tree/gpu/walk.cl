@@ -28,8 +28,8 @@
 #else
 #define TERMS 28
 #endif
-// Number of values that describe the field of the cells that act on a set: the terms of an expansion, its centre, and
-// the set's radius.
+// Number of values that describe the field of the cells that act on a set, rounded up: the terms of an expansion, its
+// centre, and the set's radius.
 #define FIELD 36
 // Capacity of the list of cells that the walk for a set leaves to its groups.
 #define MOST_LEFT 512
@@ -166,8 +166,8 @@ bool is_far(float3 centre, float radius, float limit, float4 c, float cell_radiu
 // are left out:
 //   x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
 // The trace is zero without softening. With softening, the next terms are minus the trace of order 2, and the three
-// traces of order 3. The traces of order 4 are neglected. `c`, `b` and `d` are the rows of the cell, and `cell_trace` is
-// the trace of its second moments.
+// traces of order 3. The traces of order 4 are neglected. `c`, `b` and `d` are the rows of the cell, and `cell_trace`
+// is the trace of its second moments.
 void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float cell_trace, float eps2)
 {
     const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;

@@ -8,7 +8,7 @@ use super::host::{Cell, HostBodies, HostCells, Set, Target};
 use super::kernels::{Source, TreeKernels};
 use crate::base::cells::MOST_BOXES;
 use crate::base::error::Result;
-use crate::compute::{Arg, Buffer, Kernel, Lane, Pass, Program};
+use crate::compute::{Arg, Buffer, DeviceInfo, Kernel, Lane, Pass, Program};
 use crate::modes::gravity::solver::Setup;
 use crate::modes::{Recipe, source};
 
@@ -52,10 +52,8 @@ const DIGIT_BITS: usize = 8;
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Number of digits of a sort key.
 const MOVES: usize = (3 * LEVELS).div_ceil(DIGIT_BITS);
-/// Number of work-items in a work-group that sorts a tile of keys; must match `kernels/gravity/tree/gpu/order.cl`.
-const SORTERS: usize = 512;
-/// Number of keys in a tile; must match `kernels/gravity/tree/gpu/order.cl`.
-const TILE: usize = 8 * SORTERS;
+/// Number of keys that a work-group sorts at a time; must match `kernels/gravity/tree/gpu/order.cl`.
+const TILE: usize = 4096;
 /// Number of bodies in a block, which one work-group processes; also the work-group size of most tree-building kernels.
 const BLOCK: usize = 256;
 /// Number of rows of four numbers that describe a cell; must match `kernels/gravity/tree/gpu/cells.cl`.
@@ -70,6 +68,11 @@ const MOST_LEFT: usize = 512;
 const INNER: u32 = 1 << 31;
 /// Error limit for a cell that acts on a group's local expansion, divided by the limit for a cell that acts on bodies.
 const EXPANSION_SHARE: f32 = 0.03;
+
+/// Returns the number of work-items in a work-group that sorts keys. Some devices allow only 256.
+pub(super) fn sorters(device: &DeviceInfo) -> usize {
+    if device.max_work_group < 512 { 256 } else { 512 }
+}
 
 /// Returns the number of cells to allocate for a tree of `bodies` bodies.
 fn room(bodies: usize) -> usize {
@@ -93,6 +96,7 @@ pub(super) struct GpuKernels {
     build: Build,
     bodies: usize,
     compute_units: usize,
+    sorters: usize,
     /// Number of neighbouring bodies that share one walk of the tree.
     group: usize,
     /// Number of neighbouring bodies whose walks begin together; 0 if each group begins at the root.
@@ -102,7 +106,7 @@ pub(super) struct GpuKernels {
     ids: [Buffer<u32>; 2],
     /// For each move of the sort: the number of keys with each digit, and the number of work-groups that have begun.
     digit_totals: Buffer<u32>,
-    /// For each move of the sort, each tile and each digit: what is known about the number of keys.
+    /// For each move of the sort, each tile and each digit: a flag and a number of keys (see `COUNTED` in `order.cl`).
     states: Buffer<u32>,
     counts: Buffer<u32>,
     totals: Buffer<u32>,
@@ -146,6 +150,7 @@ impl GpuKernels {
             build,
             bodies: n,
             compute_units: device.info.compute_units as usize,
+            sorters: sorters(&device.info),
             group: recipe.knob("group") as usize,
             set,
             extent: Buffer::new(device, EXTENT_ROWS * EXTENT_GROUPS)?,
@@ -200,7 +205,7 @@ impl TreeKernels for GpuKernels {
         queue(&build.make_keys, &args, items, BLOCK)?;
         for nth in 0..MOVES {
             let args = [uint(n), uint(nth), uint(tiles), digit_totals, states, keys, ids, other, other_ids];
-            queue(&build.scatter, &args, tiles * SORTERS, SORTERS)?;
+            queue(&build.scatter, &args, tiles * self.sorters, self.sorters)?;
             (keys, other, ids, other_ids) = (other, keys, other_ids, ids);
         }
         let ranks = Arg::from(&self.ranks);

@@ -9,7 +9,9 @@ use super::kernels::TreeKernels;
 use super::{WARP, cpu, gpu};
 use crate::base::cells::{CellCounts, CellRequest, Cells, MOST_BOXES};
 use crate::base::error::Result;
-use crate::compute::{Arg, Buffer, Device, DeviceKind, Kernel, Lane, Pass, Program, ProgramSource, Rows};
+use crate::compute::{
+    Arg, Buffer, Device, DeviceInfo, DeviceKind, Kernel, Lane, Pass, Program, ProgramSource, Rows,
+};
 use crate::modes::carried::list;
 use crate::modes::gravity::carried::LAST_SIZES;
 use crate::modes::gravity::parameters::Gravity;
@@ -352,16 +354,17 @@ impl Solver for Tree {
 pub(in crate::modes::gravity) fn source(
     params: &Gravity,
     recipe: &Recipe,
-    kind: DeviceKind,
+    device: &DeviceInfo,
 ) -> ProgramSource {
-    let source = match kind {
-        DeviceKind::Cpu => &cpu::SOURCE,
-        DeviceKind::Gpu | DeviceKind::Accelerator => &gpu::SOURCE,
+    let (source, own_constants) = match device.kind {
+        DeviceKind::Cpu => (&cpu::SOURCE, None),
+        DeviceKind::Gpu | DeviceKind::Accelerator => (&gpu::SOURCE, Some(("SORTERS", gpu::sorters(device)))),
     };
     let all = params.info().sources(recipe.variant);
     let (common, own) = all.split_at(all.len() - 1);
     let own = if source.has_variant_file { own } else { &[] };
-    let constants = source.constants.iter().chain(&[("ROOT", 1)]).map(|(name, n)| (*name, n.to_string()));
+    let constants = source.constants.iter().chain(&own_constants).chain(&[("ROOT", 1)]);
+    let constants = constants.map(|(name, n)| (*name, n.to_string()));
     let constants: Vec<Define> = constants.collect();
     let constants = [constants, criterion::defines(), recipe.defines()].concat();
     let defines = [constants, softening_defines(params), step_defines(params)].concat();
@@ -370,6 +373,6 @@ pub(in crate::modes::gravity) fn source(
 
 /// Builds the tree's OpenCL program with the recipe's macros and the macros in `more`.
 fn program(device: &Device, recipe: Recipe, params: &Gravity, more: &[Define]) -> Result<Program> {
-    let ProgramSource { files, defines, .. } = source(params, &recipe, device.info.kind);
+    let ProgramSource { files, defines, .. } = source(params, &recipe, &device.info);
     Program::build_with_root(device, &files, &[&defines, more].concat())
 }
