@@ -4,6 +4,7 @@ mod accuracy;
 mod asteroids;
 mod devices;
 mod fluid;
+mod gpu_tree;
 mod hand;
 mod invariants;
 mod kernels;

@@ -263,12 +263,14 @@ float most_of_eight(float value, uint lane, __local uint *scratch)
     return value;
 }
 
+// Returns the sum of the vectors of eight neighbouring lanes.
 float3 sum3_of_eight(float3 value, uint lane, __local uint *scratch)
 {
     return (float3)(sum_of_eight(value.x, lane, scratch), sum_of_eight(value.y, lane, scratch),
                     sum_of_eight(value.z, lane, scratch));
 }
 
+// Returns the largest of each coordinate of the vectors of eight neighbouring lanes.
 float3 most3_of_eight(float3 value, uint lane, __local uint *scratch)
 {
     return (float3)(most_of_eight(value.x, lane, scratch), most_of_eight(value.y, lane, scratch),

@@ -274,8 +274,8 @@ void evaluate(const float *s, float3 centre, float radius, Bodies *own)
 
 #endif
 
-// Pushes the children of a cell of each lane to the stack, and returns the new height of the stack. The `count` children
-// of the lane's cell have consecutive ids from `first` on.
+// Pushes the children of a cell of each lane to the stack, and returns the new height of the stack. The `count`
+// children of the lane's cell have consecutive ids from `first` on.
 int push_children(__local uint *stack, int height, uint count, uint first, uint lane, __local uint *scratch)
 {
     if (ballot(count > 0, scratch) == 0)

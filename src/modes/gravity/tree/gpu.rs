@@ -33,6 +33,8 @@ const MOST_RANKED: usize = 500_000;
 /// Number of ranks into which bodies are sorted by the cost of their last walk; must match
 /// `kernels/gravity/tree/gpu/cells.cl`.
 const RANKS: usize = 8;
+/// Number of rows of the counts of a block of bodies: the cells of each level, and the groups of each rank.
+const COUNTED_ROWS: usize = LEVELS + 1 + RANKS;
 // Each launch of the kernel `lift` processes two levels, from the deepest up, so `LEVELS` must be odd for the last
 // launch to include the root.
 const _: () = assert!(LEVELS % 2 == 1);
@@ -145,7 +147,6 @@ impl GpuKernels {
         let room = room(n);
         let set = recipe.knob("set") as usize;
         let sets = if set > 0 { n.div_ceil(set) } else { 0 };
-        let rows = LEVELS + 1 + RANKS;
         Ok(Self {
             build,
             bodies: n,
@@ -158,8 +159,8 @@ impl GpuKernels {
             ids: [Buffer::new(device, n)?, Buffer::new(device, n)?],
             digit_totals: Buffer::new(device, MOVES * (DIGITS + 1))?,
             states: Buffer::new(device, MOVES * n.div_ceil(TILE) * DIGITS)?,
-            counts: Buffer::new(device, n.div_ceil(BLOCK) * rows)?,
-            totals: Buffer::new(device, rows)?,
+            counts: Buffer::new(device, n.div_ceil(BLOCK) * COUNTED_ROWS)?,
+            totals: Buffer::new(device, COUNTED_ROWS)?,
             sorted: Buffer::new(device, n)?,
             least: Buffer::new(device, n)?,
             ranks: Buffer::new(device, n)?,
@@ -219,7 +220,7 @@ impl TreeKernels for GpuKernels {
         ]
         .concat();
         queue(&build.mark, &args, n, BLOCK)?;
-        queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * (LEVELS + 1 + RANKS), BLOCK)?;
+        queue(&build.scan_rows, &[uint(blocks), counts, totals], BLOCK * COUNTED_ROWS, BLOCK)?;
         let groups = Arg::from(&self.groups);
         let cells_of_levels = [levels, first_body, first_child, groups];
         let args = [
