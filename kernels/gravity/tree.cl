@@ -170,7 +170,7 @@ Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, fl
     const float16 d2 = fma(dx, dx, fma(dy, dy, dz * dz)), away = root(d2);
     const float16 own = t->radius * away, other = radius * away;
     const float16 own2 = own * own, other2 = other * other, soft = FAR_EPS2(eps2) * away * away;
-    const float16 missed = fma(own2, fma((float16)(2.0f), other2, own2), FAR_SOFTENING * soft * (own2 + other2));
+    const float16 missed = own2 * fma((float16)(2.0f), other2, fma(FAR_SOFTENING * soft, own + other2, own2));
 #if ACCELERATION_CRITERION
     v.far = v.accepted & (own * FAR_RADII < 1.0f) & (mass * away * away * missed <= far_share * t->limit);
 #else

@@ -152,7 +152,7 @@ bool is_far(float3 centre, float radius, float limit, float4 c, float cell_radiu
     const float3 d = c.xyz - centre;
     const float away = root(dot(d, d)), ours = radius * away, theirs = cell_radius * away;
     const float ours2 = ours * ours, theirs2 = theirs * theirs, soft = far_eps2 * away * away;
-    const float missed = fma(ours2, fma(2.0f, theirs2, ours2), FAR_SOFTENING * soft * (ours2 + theirs2));
+    const float missed = ours2 * fma(2.0f, theirs2, fma(FAR_SOFTENING * soft, ours + theirs2, ours2));
 #if ACCELERATION_CRITERION
     return (ours * FAR_RADII < 1.0f) & (c.w * away * away * missed <= limit);
 #else

@@ -20,9 +20,9 @@ pub(super) const ROUNDING: f32 = 4e-7;
 /// A cell acts on the expansion of a group of bodies only if its distance is more than this many times the group's
 /// radius.
 pub(super) const FAR_RADII: f32 = 1.5;
-/// Weight of an upper bound for the error that softening adds to an expansion, relative to the error from ending the
-/// expansion at the fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
-pub(super) const FAR_SOFTENING: f32 = 5.0;
+/// Weight of the error that softening adds to an expansion, relative to the error from ending the expansion at the
+/// fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
+pub(super) const FAR_SOFTENING: f32 = 40.0;
 /// A walk for a set of groups opens cells whose radius exceeds this fraction of the set's radius, unless the cells are
 /// far enough away to act as a whole.
 pub(super) const OPENED_RADII: f32 = 1.0;

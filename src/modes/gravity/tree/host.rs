@@ -178,7 +178,7 @@ impl Rules {
         };
         let (own2, other2) = (own * own, other * other);
         let soft = if self.softening == Softening::Plummer { self.eps2 * away * away } else { 0.0 };
-        let missed = own2 * (2.0 * other2 + own2) + FAR_SOFTENING * soft * (own2 + other2);
+        let missed = own2 * (2.0 * other2 + own2 + FAR_SOFTENING * soft * (own + other2));
         let is_far = self.method.has_expansions
             && is_accepted
             && own * FAR_RADII < 1.0
