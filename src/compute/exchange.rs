@@ -1,7 +1,8 @@
 //! Exchanges of data between devices, through staging memory on the host, which is pinned if possible.
 //!
-//! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Queues are in order, so
-//! kernels queued later run after the writes. Kernels queued between the reads and the writes run while data travel.
+//! An exchange queues the reads of all devices, and queues each write once its data have been read. Queues are in order,
+//! so kernels queued later run after the writes. Kernels queued between the reads and the writes run while data travel.
+//! Large reads are split into pieces, so that devices send and receive at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -12,11 +13,16 @@ use ocl::core;
 
 use super::buffer::Buffer;
 use super::device::Device;
-use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pinned;
 use super::ranks::Ranks;
 use crate::base::{Memory, Result};
+
+/// Size, in bytes, of the pieces into which larger reads are split. Small enough that a device rarely waits for data to
+/// receive, and large enough that the time to queue a copy is small beside the time to copy.
+const PIECE: usize = 8 << 20;
+/// What a device does during an exchange, for error messages.
+const DOING: &str = "exchanging data between devices";
 
 /// A copy between a device's buffer and the staging memory on the host.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +45,38 @@ struct Transfer<'a> {
 impl Transfer<'_> {
     fn len(&self) -> usize {
         self.bytes * self.runs
+    }
+
+    /// Returns the bytes of the staging memory that the data occupy.
+    fn data(&self) -> Range<usize> {
+        self.host..self.host + self.len()
+    }
+
+    /// Returns whether a read is so large that it is split into pieces. A copy of several runs is never split.
+    fn is_large(&self) -> bool {
+        self.runs == 1 && self.bytes > PIECE
+    }
+
+    /// Returns the pieces into which a large read is split.
+    fn pieces(self) -> impl Iterator<Item = Self> {
+        let Range { start, end } = self.data();
+        (start..end).step_by(PIECE).filter_map(move |from| self.part(&(from..end.min(from + PIECE))))
+    }
+
+    /// Returns the part of a copy whose data are in the bytes `data` of the staging memory, or `None` if there is none.
+    /// A copy of several runs is a single part, which belongs to its last byte.
+    fn part(&self, data: &Range<usize>) -> Option<Self> {
+        let own = self.data();
+        if self.runs > 1 {
+            return own.clone().last().is_some_and(|last| data.contains(&last)).then_some(*self);
+        }
+        let (from, to) = (own.start.max(data.start), own.end.min(data.end));
+        (from < to).then(|| Self {
+            offset: self.offset + from - own.start,
+            bytes: to - from,
+            host: from,
+            ..*self
+        })
     }
 }
 
@@ -78,9 +116,14 @@ pub struct Exchange<'a> {
     len: usize,
 }
 
-/// Location of copied rows in the staging memory, as an offset in bytes.
+/// Location of copied rows in the staging memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Slot(usize);
+pub struct Slot {
+    /// Offset of the rows, in bytes.
+    host: usize,
+    /// Size of the rows, in bytes.
+    len: usize,
+}
 
 impl<'a> Exchange<'a> {
     /// Returns an empty exchange. `devices` is the number of devices. [`Staging::run`] waits for the devices in
@@ -96,13 +139,18 @@ impl<'a> Exchange<'a> {
         self.participates[device] = true;
         self.len += read.len();
         self.reads.push(read);
-        Slot(read.host)
+        Slot { host: read.host, len: read.len() }
     }
 
     /// Adds a copy from a slot that [`Exchange::read`] returned to the given rows of the buffer `to` on `device`.
-    pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
+    ///
+    /// # Panics
+    /// Panics if the rows to write are larger than those that were read.
+    pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, slot: Slot) {
+        let write = to.transfer(device, rows, slot.host);
+        assert!(write.len() <= slot.len, "an exchange writes more data than it has read");
         self.participates[device] = true;
-        self.writes.push(to.transfer(device, rows, slot));
+        self.writes.push(write);
     }
 
     /// Adds a copy of rows from one device to another.
@@ -130,9 +178,19 @@ pub struct Staging {
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
-    /// Devices that take part in an unfinished exchange: index of each device in `devices`, and an event after its
-    /// reads.
-    begun: Option<Vec<(usize, core::Event)>>,
+    /// What an unfinished exchange waits for; `None` if no exchange has begun.
+    begun: Option<Vec<Arrival>>,
+}
+
+/// Data that arrive in the staging memory together.
+#[derive(Debug)]
+struct Arrival {
+    /// Index, in [`Staging::devices`], of the device that sends the data.
+    place: usize,
+    /// Event after the reads.
+    end: core::Event,
+    /// Bytes of the staging memory that the reads fill.
+    data: Vec<Range<usize>>,
 }
 
 impl Staging {
@@ -157,12 +215,9 @@ impl Staging {
         self.devices.get(device.wrapping_sub(self.first))
     }
 
-    /// Runs an exchange: queues all reads, waits for them to end, and queues all writes.
+    /// Runs an exchange: queues all reads, and queues each write when its data have been read.
     ///
     /// # Errors
-    /// See [`Staging::finish`].
-    ///
-    /// # Panics
     /// See [`Staging::finish`].
     pub fn run(&mut self, exchange: &Exchange) -> Result<()> {
         self.begin(exchange)?;
@@ -185,35 +240,67 @@ impl Staging {
             self.areas[self.turn] = pinned::memory(first, exchange.len);
         }
         let host = self.host();
-        for read in exchange.reads.iter().filter(|read| read.len() > 0) {
-            let Some(device) = self.local(read.device) else { continue };
-            // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
-            // ranges, and nothing else uses the area until all reads have ended.
-            unsafe { transfer(device, read, host(read), Call::Read) }?;
+        let Self { owners, first, devices, begun, .. } = self;
+        // Lists all queued reads even if a later call fails, because they fill the area.
+        let arrivals = begun.insert(Vec::new());
+        let mut pieces = Vec::new();
+        for (place, device) in
+            devices.iter().enumerate().filter(|(place, _)| exchange.participates[*first + place])
+        {
+            let own = exchange.reads.iter().filter(|read| read.device == *first + place && read.len() > 0);
+            // Data for other ranks travel as a whole.
+            let (split, whole): (Vec<_>, Vec<_>) = own.partition(|read| read.is_large() && owners.is_none());
+            for read in &whole {
+                // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
+                // ranges, and nothing else uses a range until its read has ended.
+                unsafe { transfer(device, read, host(read), Call::Read, None) }?;
+            }
+            let end = device.submit()?;
+            let split = split.into_iter().flat_map(|read| read.pieces()).enumerate();
+            pieces.extend(split.map(|(nth, piece)| (nth, place, end.clone(), piece)));
+            arrivals.push(Arrival { place, end, data: whole.iter().map(|read| read.data()).collect() });
         }
-        let takes_part = exchange.participates.iter().skip(self.first);
-        let participants =
-            self.devices.iter().enumerate().zip(takes_part).filter(|(_, takes_part)| **takes_part);
-        let reads = participants.map(|((place, device), _)| Ok((place, device.submit()?)));
-        self.begun = Some(reads.collect::<Result<_>>()?);
-        Ok(())
+        // All devices send their first pieces before the second ones, so that each device soon has data to receive.
+        pieces.sort_by_key(|(nth, ..)| *nth);
+        for (_, place, ready, piece) in pieces {
+            // SAFETY: as above.
+            let end = unsafe { transfer(&devices[place], &piece, host(&piece), Call::Read, Some(&ready)) }?;
+            arrivals.push(Arrival { place, end, data: vec![piece.data()] });
+        }
+        devices.iter().try_for_each(|device| flush(device, &device.copies))
     }
 
-    /// Finishes an exchange that [`Staging::begin`] has begun: waits for all reads to end, and queues all writes.
+    /// Finishes an exchange that [`Staging::begin`] has begun: waits for the reads, and queues each write when its data
+    /// have been read.
     ///
     /// # Errors
     /// After the failure of a device, the contents of the written rows are unknown.
-    ///
-    /// # Panics
-    /// Panics if a write has more rows than the read of its slot, and so exceeds the staging memory.
     pub fn finish(&mut self, exchange: &Exchange) -> Result<()> {
-        self.wait_for_reads()?;
+        if self.owners.is_some() {
+            self.wait_for_reads()?;
+            let host = self.host();
+            self.swap(exchange, &host)?;
+            return self.write(exchange, &(0..exchange.len));
+        }
+        let mut outcome = Ok(());
+        for arrival in self.begun.take().unwrap_or_default() {
+            // Waits for all reads even after an error, because they fill the area.
+            let end = self.devices[arrival.place].wait(&arrival.end, DOING);
+            outcome = outcome
+                .and(end)
+                .and_then(|_| arrival.data.iter().try_for_each(|data| self.write(exchange, data)));
+        }
+        outcome
+    }
+
+    /// Queues the writes of the data in the bytes `data` of the staging memory.
+    fn write(&mut self, exchange: &Exchange, data: &Range<usize>) -> Result<()> {
         let host = self.host();
-        self.swap(exchange, &host)?;
-        for write in exchange.writes.iter().filter(|write| write.len() > 0) {
+        for write in exchange.writes.iter().filter_map(|write| write.part(data)) {
             let Some(device) = self.local(write.device) else { continue };
             // SAFETY: the area outlives the copy, and the next exchange uses the other area.
-            unsafe { transfer(device, write, host(write), Call::Write) }?;
+            unsafe { transfer(device, &write, host(&write), Call::Write, None) }?;
+            flush(device, &device.queue)?;
         }
         Ok(())
     }
@@ -223,16 +310,13 @@ impl Staging {
         self.begun.is_some()
     }
 
-    /// Waits for the reads of the exchange that has begun, if one has.
+    /// Waits for the reads of the exchange that has begun, if one has. Waits for all reads even after an error, because
+    /// they fill the area.
     fn wait_for_reads(&mut self) -> Result<()> {
-        const DOING: &str = "exchanging data between devices";
-        let reads = self.begun.take().unwrap_or_default();
-        let ends = reads.iter().map(|(place, end)| (&self.devices[*place], end));
-        // Begins all waits before the first wait blocks. All waits end before an error is returned.
-        let waits: Vec<_> = ends.map(|(device, end)| (device, device.start_wait(end))).collect();
-        let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
-        ends.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(())
+        let arrivals = self.begun.take().unwrap_or_default();
+        let ends: Vec<_> =
+            arrivals.iter().map(|arrival| self.devices[arrival.place].wait(&arrival.end, DOING)).collect();
+        ends.into_iter().try_for_each(|end| end.map(drop))
     }
 
     /// Returns a function that returns the address of a copy's data in the current area of staging memory.
@@ -279,46 +363,60 @@ impl Staging {
     }
 
     /// Waits for all copies. Returns whether they succeeded; the next use of a failed device reports its error again.
-    fn settle(&self) -> bool {
-        let ends = self.devices.iter().map(|device| {
-            device.submit().and_then(|end| device.wait(&end, "exchanging data between devices"))
-        });
-        ends.filter(Result::is_err).count() == 0
+    fn settle(&mut self) -> bool {
+        let has_read = self.wait_for_reads().is_ok();
+        let ends = self.devices.iter().map(|device| device.submit().and_then(|end| device.wait(&end, DOING)));
+        ends.filter(Result::is_err).count() == 0 && has_read
     }
 }
 
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
+/// With an event `ready`, queues the copy in the device's queue for copies, after the event. Returns an event after the
+/// copy.
 ///
 /// # Safety
 /// `host` must point to at least as many bytes as the copy has. Until the copy has ended, these bytes must not be freed
 /// or changed, and during a read they must not be accessed at all.
-unsafe fn transfer(device: &Device, copy: &Transfer, host: *mut u8, call: Call) -> Result<()> {
+unsafe fn transfer(
+    device: &Device,
+    copy: &Transfer,
+    host: *mut u8,
+    call: Call,
+    ready: Option<&core::Event>,
+) -> Result<core::Event> {
     let doing = if call == Call::Read { "reading from device memory" } else { "writing to device memory" };
     device.check(call, doing)?;
     let &Transfer { mem, offset, bytes, runs, pitch, .. } = copy;
-    let (queue, none, event) = (&device.queue, NO_WAIT, NO_EVENT);
-    let (origin, region, zero) = ([offset, 0, 0], [bytes, runs, 1], [0; 3]);
+    let queue = if ready.is_some() { &device.copies } else { &device.queue };
+    let mut event = core::Event::null();
+    let (origin, region, zero, end) = ([offset, 0, 0], [bytes, runs, 1], [0; 3], Some(&mut event));
     // SAFETY: OpenCL checks that the range is within the buffer; the caller vouches for the host memory.
     unsafe {
         if call == Call::Read {
             let to = slice::from_raw_parts_mut(host, copy.len());
             match runs {
-                1 => core::enqueue_read_buffer(queue, mem, false, offset, to, none, event),
+                1 => core::enqueue_read_buffer(queue, mem, false, offset, to, ready, end),
                 _ => core::enqueue_read_buffer_rect(
-                    queue, mem, false, origin, zero, region, pitch, 0, bytes, 0, to, none, event,
+                    queue, mem, false, origin, zero, region, pitch, 0, bytes, 0, to, ready, end,
                 ),
             }
         } else {
             let from = slice::from_raw_parts(host, copy.len());
             match runs {
-                1 => core::enqueue_write_buffer(queue, mem, false, offset, from, none, event),
+                1 => core::enqueue_write_buffer(queue, mem, false, offset, from, ready, end),
                 _ => core::enqueue_write_buffer_rect(
-                    queue, mem, false, origin, zero, region, pitch, 0, bytes, 0, from, none, event,
+                    queue, mem, false, origin, zero, region, pitch, 0, bytes, 0, from, ready, end,
                 ),
             }
         }
     }
-    .map_err(device.fail(doing))
+    .map_err(device.fail(doing))?;
+    Ok(event)
+}
+
+/// Submits the commands in one of the device's queues.
+fn flush(device: &Device, queue: &core::CommandQueue) -> Result<()> {
+    core::flush(queue).map_err(device.fail(DOING))
 }
 
 impl Drop for Staging {

@@ -1,6 +1,7 @@
 //! Tests that several devices compute the same bodies as one device, even if one of the devices fails.
 
-use crate::support::{check_passed, test_alone};
+use crate::support::{check_passed, cpu, gpu, test_alone};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use gravitile::base::bodies::{Bodies, Points};
@@ -9,7 +10,8 @@ use gravitile::base::flow::Flow;
 use gravitile::base::params;
 use gravitile::base::state::State;
 use gravitile::compute::{
-    self, Buffer, Call, DeviceKind, Devices, FoundDevice, InjectedFault, KernelSource, Lane, Pass, Program,
+    self, Buffer, Call, Device, DeviceKind, Devices, Exchange, FoundDevice, InjectedFault, KernelSource,
+    Lane, Pass, Program, Rows, Staging,
 };
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
@@ -786,10 +788,68 @@ fn several_gpus_agree_with_one_gpu() {
     same_flow("cylinder", ("gpus", gpus), Which::All);
 }
 
+/// Exchanges rows between two devices, with reads that are split into pieces and reads that are not. The devices also
+/// exchange less than they read, and two planes of data, which are never split.
+fn rows_arrive(devices: [Device; 2]) {
+    // Three values of four bytes per row: the devices send 12 MB and 20 MB, which is not a whole number of pieces.
+    const ROWS: usize = 2_666_667;
+    let values = |of: usize| -> Vec<[f32; 3]> {
+        let row = |row: usize| [row as f32, (ROWS - row) as f32, of as f32];
+        (0..ROWS).map(row).collect()
+    };
+    let buffers = [0, 1].map(|of| Buffer::from_slice(&devices[of], &values(of)).unwrap());
+    let rows = [0, 1].map(|of| Rows::new(&buffers[of], 1, 1, 0));
+    let planes = [0, 1].map(|of| Rows::new(&buffers[of], 1, 2, ROWS / 2));
+    let mut expected = [values(0), values(1)];
+    let mut staging = Staging::new(devices.to_vec());
+    let mut copy = |layout: [Rows; 2], [first, second]: [Range<usize>; 2], left_out: usize| {
+        let mut exchange = Exchange::new(2, &[0, 1]);
+        for (from, sent) in [(0, &first), (1, &second)] {
+            let slot = exchange.read(from, layout[from], sent.clone());
+            exchange.write(1 - from, layout[1 - from], sent.start..sent.end - left_out, slot);
+        }
+        staging.run(&exchange).unwrap();
+    };
+    let mut expect = |from: usize, sent: Range<usize>| {
+        let data = expected[from][sent.clone()].to_vec();
+        expected[1 - from][sent].copy_from_slice(&data);
+    };
+    copy(rows, [0..1_000_000, 1_000_000..ROWS], 1);
+    expect(0, 0..999_999);
+    expect(1, 1_000_000..ROWS - 1);
+    copy(rows, [5..9, 11..11], 0);
+    expect(0, 5..9);
+    copy(planes, [7..1_000_007, ROWS / 2 - 3..ROWS / 2], 0);
+    for start in [0, ROWS / 2] {
+        expect(0, start + 7..start + 1_000_007);
+        expect(1, start + ROWS / 2 - 3..start + ROWS / 2);
+    }
+    copy(rows, [ROWS - 700_000..ROWS, 0..1_500_000], 0);
+    expect(0, ROWS - 700_000..ROWS);
+    expect(1, 0..1_500_000);
+    for of in [0, 1] {
+        let actual = buffers[of].read().unwrap();
+        let wrong = actual.iter().zip(&expected[of]).position(|(actual, expected)| actual != expected);
+        assert_eq!(wrong, None, "first wrong row of device {of}");
+    }
+}
+
+#[test]
+fn exchanged_rows_arrive_on_cpus() {
+    rows_arrive([cpu(), cpu()]);
+}
+
+#[test]
+fn exchanged_rows_arrive_on_gpus() {
+    let Some(gpu) = gpu() else { return };
+    let gpus = of_kind(DeviceKind::Gpu);
+    rows_arrive([gpu, gpus.into_iter().last().unwrap().open().unwrap()]);
+}
+
 /// If a compiler rejects a build option, the kernel is built without the option.
 #[test]
 fn build_options_rejected_by_the_compiler_are_omitted() {
-    let device = crate::support::cpu();
+    let device = cpu();
     let source = |text| KernelSource { file: "set.cl", text };
     let set = source("__kernel void set(__global float *x) { x[get_global_id(0)] = 3.0f; }");
     device.inject(Call::Build, 1, InjectedFault::Options);

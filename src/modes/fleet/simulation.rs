@@ -16,6 +16,9 @@ use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
 /// Duration in seconds of a burst of steps while speeds are being measured. Must be much longer than a kernel launch.
 const MEASURED_SECONDS: f64 = 0.01;
+/// Minimum number of steps in a burst while speeds are being measured, unless they take longer than [`LOOK_SECONDS`].
+/// In a single step, the time to begin and end a burst would weigh too much.
+const MEASURED_STEPS: f64 = 3.0;
 /// Duration in seconds of a burst of steps once the devices are chosen. Shares of the work can change after each burst.
 const BURST_SECONDS: f64 = 0.25;
 /// Time in seconds after which `advance` returns, so that the caller can respond to commands.
@@ -320,7 +323,10 @@ impl<P: SharedSimulation> Fleet<P> {
         let most = match self.participants.len() {
             // A device that stays alone needs no new shares, so the burst need not be split.
             1 if self.search.is_settled() => f64::INFINITY,
-            _ if self.step_seconds > 0.0 => seconds / self.step_seconds,
+            _ if self.step_seconds > 0.0 => {
+                let least = MEASURED_STEPS.min(LOOK_SECONDS / self.step_seconds);
+                (seconds / self.step_seconds).max(least)
+            }
             _ => 1.0,
         };
         let most = (most as u32).max(1).div_ceil(self.plan.cut).saturating_mul(self.plan.cut);
