@@ -87,7 +87,7 @@ impl Autosave {
     /// Returns the commands for a due autosave, or none if nothing has changed. `view` returns the camera as text.
     pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
-        if newest.generation == 0 || self.saved == Some((newest.generation, newest.step, newest.changes)) {
+        if !newest.has_started() || self.saved == Some((newest.generation, newest.step, newest.changes)) {
             return Vec::new();
         }
         match self.has_started {
@@ -176,7 +176,7 @@ mod tests {
     fn an_autosave_is_retried_until_the_file_has_been_written() {
         let mut autosave = autosave("a");
         let tick = |autosave: &mut Autosave, step| {
-            let shown = Stats { generation: 1, step, ..Stats::default() };
+            let shown = Stats { generation: 1, bodies: 1, step, ..Stats::default() };
             autosave
                 .save(&shown, String::new)
                 .iter()

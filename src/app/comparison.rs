@@ -84,7 +84,7 @@ impl Comparison {
 
     /// Returns whether the other simulation has started.
     pub(super) fn has_started(&self) -> bool {
-        self.other.shown.generation > 0
+        self.other.shown.has_started()
     }
 
     /// Sends the number of steps between frames to both simulations, if it has changed.

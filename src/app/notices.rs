@@ -10,7 +10,7 @@ impl Viewer {
     pub(super) fn poll_notices(&mut self) -> Result<()> {
         for notice in self.sim.session.notices() {
             match notice {
-                Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
+                Notice::Failed(error) if !self.sim.shown.has_started() => return Err(error),
                 Notice::Failed(error) => {
                     self.ui.measurement.running = None;
                     let advice = self.autosave.advice();

@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::base::{Look, OutputFile, Partial, Result};
 use crate::compute::FoundDevice;
-use crate::engine::{Config, Engine};
+use crate::engine::{Config, Engine, Preview};
 use crate::ui::Lesson;
+
+/// Function that builds an engine. It may first pass a preview of the scene to the given function.
+pub type EngineBuilder = Box<dyn FnOnce(&mut dyn FnMut(Preview)) -> Result<Engine> + Send>;
 
 /// Function that parses the arguments of `gravitile view` into a configuration and appearance settings.
 pub type ReadCommandLine = fn(Vec<String>) -> Result<(Config, Partial<Look>)>;
@@ -28,7 +31,7 @@ pub struct Options {
     /// compare frames, unless the command line sets `opening_move`.
     pub may_open_with_move: bool,
     /// Function that builds the engine. It is called on the simulation's thread.
-    pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
+    pub engine: EngineBuilder,
     /// The window's inner size in logical pixels; `None` restores the saved size.
     pub size: Option<(u32, u32)>,
     /// Interval between autosaves. If `None`, neither the simulation nor the settings are saved.

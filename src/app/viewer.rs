@@ -71,7 +71,7 @@ impl Viewer {
         let mut autosave = Autosave::new(options.autosave);
         let pool: Vec<DeviceInfo> = options.devices.iter().map(|found| found.info.clone()).collect();
         // The simulation starts first, so that its kernels are built while the window opens.
-        let session = Session::spawn(options.engine, waker(proxy))?;
+        let session = Session::spawn_with_preview(options.engine, waker(proxy))?;
         let appearance = Appearance::new(&options.config.start, preferences.own_look(options.look));
         let size = options.size.unwrap_or(preferences.saved.size);
         let window = Window::new(event_loop, size, appearance.look().theme)?;
@@ -303,7 +303,7 @@ impl Viewer {
             None => sim.frame(),
             Some(shows) => sim.found_frame(shows),
         };
-        if is_new && is_recorded {
+        if is_new && is_recorded && frame.stats.has_started() {
             timeline.take(frame);
         }
         let scene = &frame.stats.config.start;

@@ -15,7 +15,7 @@ use crate::app::{self, Options};
 use crate::base::{Look, OutputFile, Partial, Result, invalid};
 use crate::cli::{Cli, Command, DevicesArgs, View};
 use crate::compute::{self, Devices, FoundDevice};
-use crate::engine::{self, Config, kernel_lab};
+use crate::engine::{self, Config, Engine, kernel_lab};
 use crate::ui::Lesson;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
@@ -43,7 +43,13 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         report: args.report.as_deref().map(OutputFile::create).transpose()?,
         devices: devices.clone(),
         config: begin.config.clone(),
-        engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?.with_ranks(compute::ranks()))),
+        engine: Box::new(move |show| {
+            let devices = Devices::open(devices, &chosen)?.with_ranks(compute::ranks());
+            match begin.snapshot.is_none() && !is_measured {
+                true => Engine::with_preview(devices, begin.config, show),
+                false => begin.engine(devices),
+            }
+        }),
         read_command_line,
         started,
     })?;

@@ -10,6 +10,7 @@ use crate::base::{Bodies, BodyNames, CellRequest, Cells, EditKind, LightRequest,
 use crate::compute::{Device, Devices, Pending, ProgramSource, Recording};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
+use crate::scene::Scene;
 
 /// A simulation configured by a [`Config`], and the devices that it runs on.
 pub struct Engine {
@@ -57,6 +58,43 @@ pub struct Engine {
     pub(super) shown_light: Option<LightRequest>,
 }
 
+/// A picture of the initial state of a scene, which exists before the kernels of the simulation are built.
+pub struct Preview {
+    /// The points to draw.
+    pub points: Points,
+    /// The configuration of the scene.
+    pub config: Config,
+    /// Names of the bodies.
+    pub names: BodyNames,
+    /// Number that identifies the run; the engine's frames have the same number.
+    pub generation: u64,
+}
+
+impl Preview {
+    /// Maximum number of bodies in a preview. More bodies take about as long to copy as the kernels take to compile.
+    const MOST_BODIES: usize = 1 << 20;
+
+    /// Returns the preview of `scene`, or `None` if there are too many bodies or only a simulation can compute their
+    /// colours.
+    fn of(scene: &SceneState, device: &Device) -> Result<Option<Self>> {
+        let SceneState { config, state, names, clock, .. } = scene;
+        if state.len() > Self::MOST_BODIES {
+            return Ok(None);
+        }
+        Ok(config.mode.preview(device, state)?.map(|mut points| {
+            if config.mode.shows_own_colours() {
+                use_own_colours(&mut points, &config.start, names);
+            }
+            Self { points, config: config.clone(), names: names.clone(), generation: clock.generation }
+        }))
+    }
+}
+
+/// Gives the bodies in `points` the colours that the scene defines for their names.
+fn use_own_colours(points: &mut Points, scene: &Scene, names: &BodyNames) {
+    points.colour(names.iter().filter_map(|(body, name)| Some((body, *scene.colours.get(name)?))));
+}
+
 impl Engine {
     /// Generates the scene of `config` and uploads it to the devices.
     ///
@@ -66,6 +104,26 @@ impl Engine {
         let devices = devices.into();
         let resolved = Resolved::new(&config, &devices[0].info)?;
         Self::with(devices, SceneState::begin(config, resolved, 1))
+    }
+
+    /// Generates the scene of `config` and uploads it to the devices, as [`Engine::new`] does. Before it builds the
+    /// kernels, which may take seconds, calls `show` with a preview of the scene, if there is one.
+    ///
+    /// # Errors
+    /// See [`Engine::new`].
+    pub fn with_preview(
+        devices: impl Into<Devices>,
+        config: Config,
+        show: impl FnOnce(Preview),
+    ) -> Result<Self> {
+        let devices = devices.into();
+        let resolved = Resolved::new(&config, &devices[0].info)?;
+        let scene = SceneState::begin(config, resolved, 1);
+        // An error will occur again when the simulation is built, and is reported then.
+        if let Some(preview) = Preview::of(&scene, &devices[0]).ok().flatten() {
+            show(preview);
+        }
+        Self::with(devices, scene)
     }
 
     /// Returns an engine that continues from `scene`.
@@ -257,8 +315,7 @@ impl Engine {
         let own = shows_own_colours.then(|| (self.config.start.clone(), self.names.clone()));
         Ok(pending.map(move |mut points| {
             if let Some((scene, names)) = own {
-                points
-                    .colour(names.iter().filter_map(|(body, name)| Some((body, *scene.colours.get(name)?))));
+                use_own_colours(&mut points, &scene, &names);
             }
             Points { cells, ..points }
         }))

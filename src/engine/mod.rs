@@ -31,7 +31,7 @@ pub mod tuning;
 
 pub use self::build::{Resolved, device_recipes, max_bodies};
 pub use self::config::Config;
-pub use self::core::{Engine, relative_drift};
+pub use self::core::{Engine, Preview, relative_drift};
 pub use self::file_kind::FileKind;
 pub use self::fork::Fork;
 pub use self::profile::{KernelTime, Profile};

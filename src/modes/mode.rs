@@ -260,6 +260,12 @@ pub trait Mode: Params + Any + Send + Sync {
         self.build_together(vec![DeviceRecipe { device: device.clone(), recipe }].into(), state)
     }
 
+    /// Returns the points to draw for `state` without building a simulation, whose kernels may take seconds to compile.
+    /// Returns `None` if only a simulation can compute the points.
+    fn preview(&self, _device: &Device, _state: &State) -> Result<Option<Points>> {
+        Ok(None)
+    }
+
     /// Returns the time step, which is the simulated time that one step covers.
     fn time_step(&self) -> f64;
 

@@ -149,6 +149,11 @@ pub struct Rung {
 }
 
 impl Stats {
+    /// Returns whether the simulation has started. Before that, a frame may show a preview of the scene.
+    pub fn has_started(&self) -> bool {
+        self.bodies > 0
+    }
+
     /// Returns whether edited kernels replace built-in ones.
     pub fn runs_edited_kernels(&self) -> bool {
         self.source.as_ref().is_some_and(|source| !source.edits.is_empty())

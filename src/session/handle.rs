@@ -7,9 +7,9 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use super::commands::Command;
 use super::frame::Frame;
 use super::notices::{Notice, Notifier};
-use super::worker;
+use super::worker::{self, Publisher};
 use crate::base::{Result, invalid};
-use crate::engine::Engine;
+use crate::engine::{Engine, Preview};
 
 /// Handle to a simulation that runs on its own thread. Dropping the handle ends the thread.
 pub struct Session {
@@ -31,13 +31,28 @@ impl Session {
         engine: impl FnOnce() -> Result<Engine> + Send + 'static,
         wake: impl Fn() + Send + Sync + 'static,
     ) -> Result<Self> {
+        Self::spawn_with_preview(|_| engine(), wake)
+    }
+
+    /// Starts a thread as [`Session::spawn`] does. `engine` may pass a preview of the scene to the function that it is
+    /// given. The preview then becomes the first frame.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot create the thread.
+    pub fn spawn_with_preview(
+        engine: impl FnOnce(&mut dyn FnMut(Preview)) -> Result<Engine> + Send + 'static,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self> {
         let (commands, inbox) = unbounded();
         let (news, notices) = unbounded();
         let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
         let notifier = Notifier::new(news, wake);
-        let body = move || match engine() {
-            Ok(engine) => worker::run(engine, inbox, input, notifier),
-            Err(error) => notifier.send(Notice::Failed(error)),
+        let body = move || {
+            let mut publisher = Publisher::new(input);
+            match engine(&mut |preview| publisher.publish_preview(preview, &notifier)) {
+                Ok(engine) => worker::run(engine, inbox, publisher, notifier),
+                Err(error) => notifier.send(Notice::Failed(error)),
+            }
         };
         let worker = std::thread::Builder::new()
             .name("simulation".to_owned())

@@ -73,7 +73,7 @@ fn caption(
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
             ui.horizontal(|ui| {
-                let name = if own.generation == 0 { "Starting…" } else { own.variant };
+                let name = if !own.has_started() { "Starting…" } else { own.variant };
                 ui.label(RichText::new(name).strong().size(15.0).color(theme::of(ui).strong));
                 let right = egui::Layout::right_to_left(egui::Align::Center);
                 ui.with_layout(right, |ui| match is_active {
@@ -88,7 +88,7 @@ fn caption(
                     }
                 });
             });
-            if own.generation > 0 {
+            if own.has_started() {
                 let differences = differences(own, others);
                 if !differences.is_empty() {
                     ui.add(egui::Label::new(small(ui, differences.join(" · "))).wrap());
@@ -125,7 +125,7 @@ fn numbers(stats: &Stats) -> Vec<super::overlay::Row> {
 
 /// Returns the settings of `own`, except the kernel variant, that differ from those of `others`, with their values.
 fn differences(own: &Stats, others: &Stats) -> Vec<String> {
-    if others.generation == 0 || own.mode != others.mode {
+    if !others.has_started() || own.mode != others.mode {
         return Vec::new();
     }
     let mut texts = Vec::new();

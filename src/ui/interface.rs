@@ -244,7 +244,7 @@ impl Ui {
         let place = overlay::show(ctx, model, (&mut self.fold, status, &warnings), out);
         self.labels.show(ctx, &model.markers.captions, (ctx.available_rect(), place), out);
         scale_bar::show(ctx, model);
-        if model.has_started() && !model.sees_bodies {
+        if model.stats.has_started() && !model.sees_bodies {
             overlay::show_way_back(ctx, model, out);
         }
         let below = if self.panel { 0.0 } else { 34.0 };

@@ -64,11 +64,6 @@ pub struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Returns whether the first frame of the simulation has arrived.
-    pub(super) fn has_started(&self) -> bool {
-        self.stats.bodies > 0
-    }
-
     /// Returns whether the screen shows a past moment of the run.
     pub(super) fn is_past(&self) -> bool {
         self.timeline.past.is_some()

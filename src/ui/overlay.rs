@@ -153,7 +153,7 @@ pub(super) fn show(
             // Without this call, an egui area limits its contents to the size of the last frame.
             ui.set_max_height(room);
             headline(ui, model, (is_expanded, status), out);
-            if model.has_started() && (is_expanded || !fold.is_small) {
+            if model.stats.has_started() && (is_expanded || !fold.is_small) {
                 let left = room - ui.min_rect().height() - 2.0 * MARGIN;
                 let scroll = ScrollArea::vertical().auto_shrink([false, true]).min_scrolled_height(0.0);
                 scroll.max_height(left.max(0.0)).show(ui, |ui| {
@@ -234,7 +234,7 @@ fn headline(
     let work = &model.stats.config.mode.info().work;
     let rate = model.stats.work_per_second();
     let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
-    let (number, text, aside) = match (model.has_started(), status) {
+    let (number, text, aside) = match (model.stats.has_started(), status) {
         (false, _) => (String::new(), "Starting…", String::new()),
         (true, Some(status)) => (String::new(), status, String::new()),
         (true, None) if rate == 0.0 => (String::new(), "Computing…", String::new()),

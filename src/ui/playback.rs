@@ -53,7 +53,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
         // Keeps the height of this row at one line of text.
         ui.spacing_mut().interact_size.y = 18.0;
         ui.spacing_mut().button_padding.y = 0.0;
-        if model.has_started() {
+        if model.stats.has_started() {
             clock(ui, model, out);
         } else {
             ui.label(RichText::new("Starting…").monospace().color(theme::of(ui).weak));

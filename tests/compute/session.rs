@@ -1,6 +1,7 @@
 //! Tests the simulation on its own thread (commands, frames, notices), and changes of its configuration.
 
 use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::support::odd::{FOR_EVER, Gate, Odd};
@@ -13,14 +14,14 @@ use gravitile::base::orbit::OrbitCentre;
 use gravitile::base::params::{self, ChangeEffect};
 use gravitile::base::state::State;
 use gravitile::compute::Device;
-use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::engine::kernel_lab;
+use gravitile::engine::{Engine, Preview};
 use gravitile::modes::accuracy::LEAST_SAMPLE;
 use gravitile::modes::gravity::variants::NAIVE;
 use gravitile::modes::{Diagnostics, MODES, Variant};
 use gravitile::session::{
-    CaptureRequest, Command, Continuation, Frame, Notice, Pairing, Stats, Turns, WatchList,
+    CaptureRequest, Command, Continuation, Frame, Notice, Pairing, Session, Stats, Turns, WatchList,
 };
 
 fn small() -> Config {
@@ -57,6 +58,40 @@ fn successive_frames_advance_the_step_and_the_clock() {
     assert_eq!(measured.stats.energy_drift, None, "one measurement tells of no change");
     let drift = watched.frame_where(|frame| frame.stats.energy_drift.is_some()).stats.energy_drift;
     assert!(drift.is_some_and(|drift| drift != 0.0 && drift.abs() < 1e-2), "{drift:?}");
+}
+
+/// While the kernels are built, the first frame shows a preview: the same points as the first frame of the simulation.
+#[test]
+fn a_preview_shows_the_scene_before_the_simulation_starts() {
+    for (name, set) in [("plummer", &[][..]), ("plummer", &[("colour", "stars")]), ("pythagorean", &[])] {
+        let config = Config { running: false, ..scene(name, (name == "plummer").then_some(256), set) };
+        let (built, gate) = mpsc::channel();
+        let engine = move |show: &mut dyn FnMut(Preview)| {
+            Engine::with_preview(cpu(), config, |preview| {
+                show(preview);
+                gate.recv().unwrap();
+            })
+        };
+        let mut session = Session::spawn_with_preview(engine, || ()).unwrap();
+        wait_for(|| session.frame().0.stats.generation == 1);
+        let preview = session.shown().clone();
+        assert!(!preview.stats.has_started() && !preview.points.positions.is_empty(), "{name}");
+        built.send(()).unwrap();
+        wait_for(|| session.frame().0.stats.has_started());
+        let first = session.shown();
+        assert_eq!(first.stats.step, 0);
+        assert_eq!((first.stats.mode, first.stats.generation), (preview.stats.mode, 1));
+        let [first, preview] = [&first.points, &preview.points]
+            .map(|points| (&points.positions[..], &points.values[..], points.colours, points.shape));
+        assert_eq!(first, preview, "{name}");
+    }
+}
+
+#[test]
+fn scenes_whose_colours_need_a_simulation_have_no_preview() {
+    let config = scene("plummer", Some(256), &[("colour", "acceleration")]);
+    let show = |_| panic!("accelerations are not known yet");
+    assert_eq!(Engine::with_preview(cpu(), config, show).unwrap().size(), 256);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
 use super::parameters::{Accuracy, Colour, Gravity};
-use super::simulation::GravitySimulation;
+use super::simulation::{self, GravitySimulation};
 use super::solver::{Builder, Setup};
 use super::step::{FORCE, planes};
 use super::tree;
 use super::variants::{VARIANTS, auto_bodies, auto_variant};
-use crate::base::{Bodies, Choice, Edit, GravitySample, Result, State};
-use crate::compute::{DeviceInfo, KernelSource, MicroKernel, ProgramSource, ROOT};
+use crate::base::{Bodies, Choice, Edit, GravitySample, Points, Result, State};
+use crate::compute::{Device, DeviceInfo, KernelSource, MicroKernel, ProgramSource, ROOT};
 use crate::modes::distributions::Distribution;
 use crate::modes::{
     Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
@@ -116,6 +116,13 @@ impl Mode for Gravity {
             GravitySimulation::new(&Setup { device, params, recipe: *recipe, recipes, bodies })
         };
         fleet::together(team.local.iter().map(build).collect::<Result<_>>()?, team.link)
+    }
+
+    fn preview(&self, device: &Device, state: &State) -> Result<Option<Points>> {
+        match self.colour {
+            Colour::Acceleration | Colour::Cost | Colour::Error => Ok(None),
+            _ => simulation::preview(device, self, state.bodies()?).map(Some),
+        }
     }
 
     fn time_step(&self) -> f64 {

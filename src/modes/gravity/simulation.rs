@@ -79,11 +79,32 @@ const WORRYING_SHARE: f64 = 0.1;
 /// Warning text, shown when the time step is too long for a close encounter between bodies.
 const ENCOUNTER_ADVICE: &str = "Two bodies passed each other too closely for this time step: reduce the time step or increase the softening.";
 
+/// The kernel `pack` does not know the colours of the scene. It writes the values of this colouring instead, which the
+/// engine replaces.
+const OWN_SHOWN_AS: Colour = Colour::Error;
+
+/// Builds the program with the small kernels, which do not depend on the variant.
+fn small_program(device: &Device, params: &Gravity) -> Result<Program> {
+    Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))
+}
+
+/// Returns the points to draw for `bodies`. The colours must not show accelerations, which are not known.
+pub(super) fn preview(device: &Device, params: &Gravity, bodies: &Bodies) -> Result<Points> {
+    let packed = PackedPoints::new(device, small_program(device, params)?.kernel("pack")?, bodies.len())?;
+    let shown = if params.colour == Colour::Own { OWN_SHOWN_AS } else { params.colour };
+    let x = Buffer::from_slice(device, &bodies.positions)?;
+    let v = GravitySimulation::velocities(device, params, bodies, &[])?;
+    let numbers = [bodies.len(), shown.index()].map(|number| Arg::Uint(number as u32));
+    let args = [&numbers[..], &[(&x).into(), (&v).into(), (&x).into()]].concat();
+    let pending = packed.publish(&mut Lane::new(device), &args, Points::default(), Shape::Glow)?;
+    Ok(pending.wait()?.0)
+}
+
 impl GravitySimulation {
     pub(super) fn new(setup: &Setup) -> Result<Self> {
         let Setup { device, params, recipe, bodies, .. } = *setup;
         let builder: &Builder = recipe.variant.solver()?;
-        let small = Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))?;
+        let small = small_program(device, params)?;
         let reduction = Reduction::new(device, &[MEASURE], &softening_defines(params))?;
         let count = bodies.len();
         Ok(Self {
@@ -243,9 +264,7 @@ impl Simulation for GravitySimulation {
             }
         }
         if colour == Colour::Own {
-            // The kernel does not know the colours of the scene, so the engine replaces the values that the kernel
-            // writes.
-            shown = Colour::Error.index();
+            shown = OWN_SHOWN_AS.index();
         }
         let args = [Arg::Uint(self.count as u32), Arg::Uint(shown as u32), x, v, a];
         match light {

@@ -11,4 +11,5 @@ mod queue;
 mod stepper;
 mod thread;
 
+pub(super) use self::publisher::Publisher;
 pub(super) use self::thread::run;

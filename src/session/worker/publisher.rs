@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::base::{LightRequest, ParamValues, Points};
-use crate::engine::Config;
+use crate::base::{ChangeEffect, LightRequest, ParamValues, Points};
+use crate::engine::{Config, Preview};
 use crate::session::frame::{ErrorColours, Frame, Stats};
 use crate::session::history::History;
 use crate::session::notices::Notifier;
 
 /// Decides when to produce frames, and carries data over from one frame to the next.
-pub(super) struct Publisher {
+pub(in crate::session) struct Publisher {
     frames: triple_buffer::Input<Frame>,
     /// Whether the window has taken the last frame and waits for the next one.
     pub screen_is_ready: bool,
@@ -33,7 +33,7 @@ pub(super) struct Publisher {
 }
 
 impl Publisher {
-    pub(super) fn new(frames: triple_buffer::Input<Frame>) -> Self {
+    pub(in crate::session) fn new(frames: triple_buffer::Input<Frame>) -> Self {
         Self {
             frames,
             screen_is_ready: true,
@@ -88,6 +88,16 @@ impl Publisher {
         self.frames.publish();
         (self.is_stale, self.screen_is_ready) = (false, false);
         notifier.wake();
+    }
+
+    /// Sends a frame that shows the preview of a scene whose simulation has not started yet.
+    pub(in crate::session) fn publish_preview(&mut self, preview: Preview, notifier: &Notifier) {
+        let Preview { points, config, names, generation } = preview;
+        let colours = self.colours(generation, config.mode.values().of(ChangeEffect::View));
+        let (mode, running, config) = (config.mode.info().name, config.running, self.config(&config));
+        let stats = Stats { mode, config, generation, names, running, ..Stats::default() };
+        self.publish(Points { colours, ..points }, stats, notifier);
+        self.is_stale = true;
     }
 }
 

@@ -15,7 +15,6 @@ use crate::base::{Result, invalid};
 use crate::engine::{Config, Engine, LostDevice};
 use crate::session::autosave::{Autosave, Ending};
 use crate::session::commands::Command;
-use crate::session::frame::Frame;
 use crate::session::notices::{Moment, Notice, Notifier};
 use crate::session::turns::Turns;
 
@@ -23,7 +22,7 @@ use crate::session::turns::Turns;
 pub(in crate::session) fn run(
     engine: Engine,
     inbox: Receiver<Command>,
-    frames: triple_buffer::Input<Frame>,
+    publisher: Publisher,
     notifier: Notifier,
 ) {
     let mut worker = Worker {
@@ -33,7 +32,7 @@ pub(in crate::session) fn run(
         stepper: Stepper::new(),
         measurements: Measurements::new(),
         edits: EditState::default(),
-        publisher: Publisher::new(frames),
+        publisher,
         autosave: Autosave::default(),
         turns: None,
         unseen_losses: VecDeque::new(),
