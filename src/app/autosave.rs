@@ -183,6 +183,8 @@ mod tests {
                 .filter(|it| matches!(it, Command::SaveSnapshot(_)))
                 .count()
         };
+        let preview = Stats { generation: 1, ..Stats::default() };
+        assert!(autosave.save(&preview, String::new).is_empty(), "the simulation has not started");
         // No save has succeeded yet, for example because the disk is full, so the same moment is saved again.
         assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 7)], [1, 1]);
         autosave.saved = Some((1, 6, 0));

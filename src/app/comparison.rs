@@ -105,13 +105,13 @@ impl Comparison {
         self.set_pace(sim);
         self.follow_pause(&sim.config);
         let other = &mut self.other;
+        if ![&mut *sim, &mut *other].into_iter().all(|sim| sim.session.newest().stats.has_started()) {
+            return false;
+        }
         let [(run, step, goal), (other_run, other_step, other_goal)] = [&mut *sim, &mut *other].map(|sim| {
             let stats = &sim.session.newest().stats;
             (stats.generation, stats.step, stats.goal)
         });
-        if run == 0 || other_run == 0 {
-            return false;
-        }
         let seeks = self.goal.is_none() && (goal.is_some() || other_goal.is_some());
         let is_same_run = run == other_run;
         if sim.config.free_run || seeks || (is_same_run && step == other_step) {

@@ -33,5 +33,5 @@ mod window;
 
 pub use self::event_loop::run;
 pub(crate) use self::named_bodies::NamedBodies;
-pub use self::options::{Options, ReadCommandLine};
+pub use self::options::{EngineBuilder, Options, ReadCommandLine};
 pub(crate) use self::rig::{FollowTarget, Rig};

@@ -390,8 +390,9 @@ impl Viewer {
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         let changed = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3));
-        let omits_auto_bloom =
-            self.screen.update_auto_bloom(self.sim.shown.generation, [area.width, area.height]);
+        // While kernels are compiled, drawing is slower than it will be, so that time does not count.
+        let generation = if self.sim.shown.has_started() { self.sim.shown.generation } else { 0 };
+        let omits_auto_bloom = self.screen.update_auto_bloom(generation, [area.width, area.height]);
         if let Some(comparison) = &mut self.comparison {
             comparison.view.omit_auto_bloom(omits_auto_bloom);
         }

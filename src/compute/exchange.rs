@@ -173,13 +173,16 @@ pub struct Staging {
     /// Index, among the devices of all MPI ranks, of the first device of this process.
     first: usize,
     /// Two memory areas, used alternately: devices may still read one while the next exchange fills the other. After
-    /// all reads of an exchange, the writes of the previous exchange have ended too, because queues are in order.
+    /// all reads of an exchange, the writes of the previous exchange have ended too: each participant's queue is in
+    /// order, and an exchange waits for a marker in it.
     areas: [Memory<u8>; 2],
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
     /// What an unfinished exchange waits for; `None` if no exchange has begun.
     begun: Option<Vec<Arrival>>,
+    /// Whether a wait for a read has failed, so that the read may still be filling an area.
+    may_be_read_into: bool,
 }
 
 /// Data that arrive in the staging memory together.
@@ -197,7 +200,7 @@ impl Staging {
     /// Creates empty staging memory for exchanges among `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
         let areas = [Memory::default(), Memory::default()];
-        Self { owners: None, first: 0, areas, turn: 0, devices, begun: None }
+        Self { owners: None, first: 0, areas, turn: 0, devices, begun: None, may_be_read_into: false }
     }
 
     /// Creates empty staging memory for exchanges among the devices of several MPI ranks. `owners` lists the rank of
@@ -225,7 +228,8 @@ impl Staging {
     }
 
     /// Begins an exchange: queues all reads. The caller can then queue kernels that do not write the rows that the
-    /// exchange reads. If another exchange has begun but has not been finished, abandons it, and waits for its reads.
+    /// exchange reads; on a GPU, they run during the reads of large amounts of data. If another exchange has begun but
+    /// has not been finished, abandons it, and waits for its reads.
     ///
     /// A device in exchange n that is not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
     ///
@@ -239,10 +243,17 @@ impl Staging {
             let Some(first) = self.devices.first() else { return Ok(()) };
             self.areas[self.turn] = pinned::memory(first, exchange.len);
         }
+        let mut arrivals = Vec::new();
+        let queued = self.queue_reads(exchange, &mut arrivals);
+        self.begun = Some(arrivals);
+        // After an error, waits for the reads that were queued, because they fill the area.
+        queued.inspect_err(|_| drop(self.wait_for_reads()))
+    }
+
+    /// Queues all reads of an exchange, and appends to `arrivals` what to wait for.
+    fn queue_reads(&mut self, exchange: &Exchange, arrivals: &mut Vec<Arrival>) -> Result<()> {
         let host = self.host();
-        let Self { owners, first, devices, begun, .. } = self;
-        // Lists all queued reads even if a later call fails, because they fill the area.
-        let arrivals = begun.insert(Vec::new());
+        let Self { owners, first, devices, .. } = self;
         let mut pieces = Vec::new();
         for (place, device) in
             devices.iter().enumerate().filter(|(place, _)| exchange.participates[*first + place])
@@ -263,11 +274,13 @@ impl Staging {
         // All devices send their first pieces before the second ones, so that each device soon has data to receive.
         pieces.sort_by_key(|(nth, ..)| *nth);
         for (_, place, ready, piece) in pieces {
+            let device = &devices[place];
             // SAFETY: as above.
-            let end = unsafe { transfer(&devices[place], &piece, host(&piece), Call::Read, Some(&ready)) }?;
+            let end = unsafe { transfer(device, &piece, host(&piece), Call::Read, Some(&ready)) }?;
             arrivals.push(Arrival { place, end, data: vec![piece.data()] });
+            flush(device, &device.copies)?;
         }
-        devices.iter().try_for_each(|device| flush(device, &device.copies))
+        Ok(())
     }
 
     /// Finishes an exchange that [`Staging::begin`] has begun: waits for the reads, and queues each write when its data
@@ -285,24 +298,34 @@ impl Staging {
         let mut outcome = Ok(());
         for arrival in self.begun.take().unwrap_or_default() {
             // Waits for all reads even after an error, because they fill the area.
-            let end = self.devices[arrival.place].wait(&arrival.end, DOING);
+            let end = self.wait_for(&arrival);
             outcome = outcome
                 .and(end)
-                .and_then(|_| arrival.data.iter().try_for_each(|data| self.write(exchange, data)));
+                .and_then(|()| arrival.data.iter().try_for_each(|data| self.write(exchange, data)));
         }
         outcome
     }
 
-    /// Queues the writes of the data in the bytes `data` of the staging memory.
+    /// Waits for the reads of an arrival.
+    fn wait_for(&mut self, arrival: &Arrival) -> Result<()> {
+        let end = self.devices[arrival.place].wait(&arrival.end, DOING);
+        self.may_be_read_into |= end.is_err();
+        end.map(drop)
+    }
+
+    /// Queues and submits the writes of the data in the bytes `data` of the staging memory. Devices may still read other
+    /// rows of the same buffers.
     fn write(&mut self, exchange: &Exchange, data: &Range<usize>) -> Result<()> {
         let host = self.host();
+        let mut written = BTreeSet::new();
         for write in exchange.writes.iter().filter_map(|write| write.part(data)) {
             let Some(device) = self.local(write.device) else { continue };
             // SAFETY: the area outlives the copy, and the next exchange uses the other area.
             unsafe { transfer(device, &write, host(&write), Call::Write, None) }?;
-            flush(device, &device.queue)?;
+            written.insert(write.device);
         }
-        Ok(())
+        let devices = written.into_iter().filter_map(|device| self.local(device));
+        devices.into_iter().try_for_each(|device| flush(device, &device.queue))
     }
 
     /// Returns whether an exchange has begun and has neither been finished nor abandoned.
@@ -314,9 +337,8 @@ impl Staging {
     /// they fill the area.
     fn wait_for_reads(&mut self) -> Result<()> {
         let arrivals = self.begun.take().unwrap_or_default();
-        let ends: Vec<_> =
-            arrivals.iter().map(|arrival| self.devices[arrival.place].wait(&arrival.end, DOING)).collect();
-        ends.into_iter().try_for_each(|end| end.map(drop))
+        let ends: Vec<_> = arrivals.iter().map(|arrival| self.wait_for(arrival)).collect();
+        ends.into_iter().collect()
     }
 
     /// Returns a function that returns the address of a copy's data in the current area of staging memory.
@@ -364,14 +386,16 @@ impl Staging {
 
     /// Waits for all copies. Returns whether they succeeded; the next use of a failed device reports its error again.
     fn settle(&mut self) -> bool {
-        let has_read = self.wait_for_reads().is_ok();
+        // An error is remembered in `may_be_read_into`.
+        let _ = self.wait_for_reads();
         let ends = self.devices.iter().map(|device| device.submit().and_then(|end| device.wait(&end, DOING)));
-        ends.filter(Result::is_err).count() == 0 && has_read
+        ends.filter(Result::is_err).count() == 0 && !self.may_be_read_into
     }
 }
 
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
-/// With an event `ready`, queues the copy in the device's queue for copies, after the event. Returns an event after the
+/// Copies of different rows of a buffer may run at the same time in the device's two queues, which OpenCL leaves open but
+/// GPU drivers allow. With an event `ready`, queues the copy in the device's queue for copies, after the event. Returns an event after the
 /// copy.
 ///
 /// # Safety
@@ -416,6 +440,7 @@ unsafe fn transfer(
 
 /// Submits the commands in one of the device's queues.
 fn flush(device: &Device, queue: &core::CommandQueue) -> Result<()> {
+    device.check(Call::Flush, DOING)?;
     core::flush(queue).map_err(device.fail(DOING))
 }
 

@@ -12,7 +12,7 @@ use crate::base::look::Srgb;
 use crate::base::{Bodies, BodyNames, Look, Partial, Plain, SceneCamera, State, Units, Walls};
 
 /// Factor by which [`Scene::pace`] is higher during the first [`Scene::fast_steps`] steps.
-pub const FAST_FACTOR: u32 = 30;
+pub const FAST_FACTOR: u32 = 10;
 
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
 #[derive(Clone)]

@@ -8,7 +8,7 @@
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
 //! pace = 100                            # maximum number of steps per frame, for scenes with a small time step
-//! fast_steps = 3000                     # number of steps at the beginning that run up to 30 times as fast
+//! fast_steps = 3000                     # number of steps at the beginning that run ten times as fast
 //! [params]                              # parameters of the mode, in the format of --set
 //! dt = 0.01
 //! [start]                               # number of bodies and seed

@@ -146,6 +146,9 @@ pub struct History {
 impl History {
     /// Records all quantities at time `now`, in seconds, if the simulation has advanced and the next row is due.
     pub(super) fn update(&mut self, now: f64, stats: &Stats, window: &WindowStats) {
+        if !stats.has_started() {
+            return;
+        }
         let scene = (stats.mode, stats.generation);
         if self.scene != scene {
             *self = Self { scene, start: now, interval: INTERVAL, ..Self::default() };
@@ -153,7 +156,7 @@ impl History {
         // Undoing and rewinding return to an earlier step, so later rows no longer apply.
         self.rows.retain(|row| row.step <= stats.step);
         let stands_still = self.rows.last().is_some_and(|row| stats.step == row.step);
-        if stats.bodies == 0 || stands_still || now < self.next {
+        if stands_still || now < self.next {
             return;
         }
         self.next = now + self.interval;

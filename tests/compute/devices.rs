@@ -788,6 +788,17 @@ fn several_gpus_agree_with_one_gpu() {
     same_flow("cylinder", ("gpus", gpus), Which::All);
 }
 
+/// Returns an exchange in which each of two devices sends some rows to the same place on the other one, except for the
+/// last `left_out` rows.
+fn exchange<'a>(layout: [Rows<'a>; 2], sent: [Range<usize>; 2], left_out: usize) -> Exchange<'a> {
+    let mut exchange = Exchange::new(2, &[0, 1]);
+    for (from, sent) in sent.into_iter().enumerate() {
+        let slot = exchange.read(from, layout[from], sent.clone());
+        exchange.write(1 - from, layout[1 - from], sent.start..sent.end - left_out, slot);
+    }
+    exchange
+}
+
 /// Exchanges rows between two devices, with reads that are split into pieces and reads that are not. The devices also
 /// exchange less than they read, and two planes of data, which are never split.
 fn rows_arrive(devices: [Device; 2]) {
@@ -802,29 +813,32 @@ fn rows_arrive(devices: [Device; 2]) {
     let planes = [0, 1].map(|of| Rows::new(&buffers[of], 1, 2, ROWS / 2));
     let mut expected = [values(0), values(1)];
     let mut staging = Staging::new(devices.to_vec());
-    let mut copy = |layout: [Rows; 2], [first, second]: [Range<usize>; 2], left_out: usize| {
-        let mut exchange = Exchange::new(2, &[0, 1]);
-        for (from, sent) in [(0, &first), (1, &second)] {
-            let slot = exchange.read(from, layout[from], sent.clone());
-            exchange.write(1 - from, layout[1 - from], sent.start..sent.end - left_out, slot);
-        }
-        staging.run(&exchange).unwrap();
-    };
     let mut expect = |from: usize, sent: Range<usize>| {
         let data = expected[from][sent.clone()].to_vec();
         expected[1 - from][sent].copy_from_slice(&data);
     };
-    copy(rows, [0..1_000_000, 1_000_000..ROWS], 1);
-    expect(0, 0..999_999);
-    expect(1, 1_000_000..ROWS - 1);
-    copy(rows, [5..9, 11..11], 0);
+    staging.run(&exchange(rows, [5..9, 11..11], 0)).unwrap();
     expect(0, 5..9);
-    copy(planes, [7..1_000_007, ROWS / 2 - 3..ROWS / 2], 0);
+    staging.run(&exchange(planes, [7..1_000_007, ROWS / 2 - 3..ROWS / 2], 0)).unwrap();
     for start in [0, ROWS / 2] {
         expect(0, start + 7..start + 1_000_007);
         expect(1, start + ROWS / 2 - 3..start + ROWS / 2);
     }
-    copy(rows, [ROWS - 700_000..ROWS, 0..1_500_000], 0);
+    // An exchange that has begun may be abandoned.
+    let large = exchange(rows, [0..1_000_000, 1_000_000..ROWS], 1);
+    staging.begin(&exchange(rows, [0..ROWS, 0..9], 0)).unwrap();
+    staging.begin(&large).unwrap();
+    staging.finish(&large).unwrap();
+    expect(0, 0..999_999);
+    expect(1, 1_000_000..ROWS - 1);
+    // After the failure of a call, an exchange may be repeated.
+    let others = exchange(rows, [ROWS - 700_000..ROWS, 0..1_500_000], 0);
+    for (call, nth, of) in [(Call::Read, 2, 1), (Call::Wait, 2, 1), (Call::Flush, 1, 0), (Call::Write, 2, 0)]
+    {
+        devices[of].inject(call, nth, InjectedFault::Refused);
+        assert!(staging.run(&others).is_err(), "{call:?}");
+        staging.run(&others).unwrap();
+    }
     expect(0, ROWS - 700_000..ROWS);
     expect(1, 0..1_500_000);
     for of in [0, 1] {

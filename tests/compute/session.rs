@@ -64,7 +64,8 @@ fn successive_frames_advance_the_step_and_the_clock() {
 #[test]
 fn a_preview_shows_the_scene_before_the_simulation_starts() {
     for (name, set) in [("plummer", &[][..]), ("plummer", &[("colour", "stars")]), ("pythagorean", &[])] {
-        let config = Config { running: false, ..scene(name, (name == "plummer").then_some(256), set) };
+        let bodies = (name == "plummer").then_some(256);
+        let config = Config { running: true, free_run: true, ..scene(name, bodies, set) };
         let (built, gate) = mpsc::channel();
         let engine = move |show: &mut dyn FnMut(Preview)| {
             Engine::with_preview(cpu(), config, |preview| {

@@ -21,7 +21,8 @@ pub(in crate::session) struct Publisher {
     pub cells: Option<u32>,
     /// Image of the bodies' light to include in frames; `None` for no image.
     pub light: Option<Box<LightRequest>>,
-    /// Generation (run number, [`Stats::generation`]) of the last frame; `None` before the first frame.
+    /// Generation (run number, [`Stats::generation`]) of the last frame; `None` before the first frame of the simulation.
+    /// A preview does not count.
     pub generation: Option<u64>,
     /// Time taken to read the last frame back from the device, in ms.
     pub read_ms: f64,

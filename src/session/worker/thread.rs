@@ -192,8 +192,10 @@ impl Worker {
         }
     }
 
+    /// Returns whether the simulation should compute steps now. The first frame comes before the first step, even if the
+    /// window has not yet taken a preview.
     pub(super) fn wants_steps(&self) -> bool {
-        self.stepper.wants_steps(self.engine.config())
+        self.publisher.generation.is_some() && self.stepper.wants_steps(self.engine.config())
     }
 
     fn has_work(&self) -> bool {

@@ -71,7 +71,7 @@ fn each_half_shows_its_differing_settings() {
     window.run_steps(3);
     assert!(caption(&window) > middle, "the active simulation is at the right");
 
-    window.state_mut().compared.as_mut().unwrap().1.generation = 0;
+    window.state_mut().compared.as_mut().unwrap().1.bodies = 0;
     window.run_steps(3);
     assert!(has(&window, "Starting…") && !has(&window, "2.00 ksteps/s"));
     window.state_mut().compared = None;
