@@ -9,7 +9,7 @@ use crate::compute::FoundDevice;
 use crate::engine::{Config, Engine, Preview};
 use crate::ui::Lesson;
 
-/// Function that builds an engine. It may first pass a preview of the scene to the given function.
+/// Function that builds an engine. It may first show a preview of the scene by passing it to its argument.
 pub type EngineBuilder = Box<dyn FnOnce(&mut dyn FnMut(Preview)) -> Result<Engine> + Send>;
 
 /// Function that parses the arguments of `gravitile view` into a configuration and appearance settings.

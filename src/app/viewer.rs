@@ -390,7 +390,7 @@ impl Viewer {
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         let changed = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3));
-        // While kernels are compiled, drawing is slower than it will be, so that time does not count.
+        // Drawing is slower while kernels are being compiled, so the frames drawn then do not count.
         let generation = if self.sim.shown.has_started() { self.sim.shown.generation } else { 0 };
         let omits_auto_bloom = self.screen.update_auto_bloom(generation, [area.width, area.height]);
         if let Some(comparison) = &mut self.comparison {

@@ -18,10 +18,10 @@ use super::pinned;
 use super::ranks::Ranks;
 use crate::base::{Memory, Result};
 
-/// Size, in bytes, of the pieces into which larger reads are split. Small enough that a device rarely waits for data to
-/// receive, and large enough that the time to queue a copy is small beside the time to copy.
+/// Size, in bytes, of the pieces into which larger reads are split. It is so small that a device rarely waits for data to
+/// receive, and so large that queueing a copy takes little time compared with the copy.
 const PIECE: usize = 8 << 20;
-/// What a device does during an exchange, for error messages.
+/// Name of the operation in error messages.
 const DOING: &str = "exchanging data between devices";
 
 /// A copy between a device's buffer and the staging memory on the host.
@@ -47,7 +47,7 @@ impl Transfer<'_> {
         self.bytes * self.runs
     }
 
-    /// Returns the bytes of the staging memory that the data occupy.
+    /// Returns the byte range of the data in the staging memory.
     fn data(&self) -> Range<usize> {
         self.host..self.host + self.len()
     }
@@ -63,8 +63,8 @@ impl Transfer<'_> {
         (start..end).step_by(PIECE).filter_map(move |from| self.part(&(from..end.min(from + PIECE))))
     }
 
-    /// Returns the part of a copy whose data are in the bytes `data` of the staging memory, or `None` if there is none.
-    /// A copy of several runs is a single part, which belongs to its last byte.
+    /// Returns the part of a copy that lies in the byte range `data` of the staging memory, or `None` if no part does. A
+    /// copy of several runs is not divided: the whole copy is returned for the range that contains its last byte.
     fn part(&self, data: &Range<usize>) -> Option<Self> {
         let own = self.data();
         if self.runs > 1 {
@@ -145,7 +145,7 @@ impl<'a> Exchange<'a> {
     /// Adds a copy from a slot that [`Exchange::read`] returned to the given rows of the buffer `to` on `device`.
     ///
     /// # Panics
-    /// Panics if the rows to write are larger than those that were read.
+    /// Panics if the rows to write have more bytes than those that were read.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, slot: Slot) {
         let write = to.transfer(device, rows, slot.host);
         assert!(write.len() <= slot.len, "an exchange writes more data than it has read");
@@ -179,7 +179,7 @@ pub struct Staging {
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
-    /// What an unfinished exchange waits for; `None` if no exchange has begun.
+    /// Arrivals that the unfinished exchange waits for; `None` if no exchange has begun.
     begun: Option<Vec<Arrival>>,
     /// Whether a wait for a read has failed, so that the read may still be filling an area.
     may_be_read_into: bool,
@@ -190,9 +190,9 @@ pub struct Staging {
 struct Arrival {
     /// Index, in [`Staging::devices`], of the device that sends the data.
     place: usize,
-    /// Event after the reads.
+    /// Event that completes when the reads have ended.
     end: core::Event,
-    /// Bytes of the staging memory that the reads fill.
+    /// Byte ranges of the staging memory that the reads fill.
     data: Vec<Range<usize>>,
 }
 
@@ -246,11 +246,11 @@ impl Staging {
         let mut arrivals = Vec::new();
         let queued = self.queue_reads(exchange, &mut arrivals);
         self.begun = Some(arrivals);
-        // After an error, waits for the reads that were queued, because they fill the area.
+        // After an error, waits for the reads that were queued, because they may still be writing to the area.
         queued.inspect_err(|_| drop(self.wait_for_reads()))
     }
 
-    /// Queues all reads of an exchange, and appends to `arrivals` what to wait for.
+    /// Queues all reads of an exchange, and appends their arrivals to `arrivals`.
     fn queue_reads(&mut self, exchange: &Exchange, arrivals: &mut Vec<Arrival>) -> Result<()> {
         let host = self.host();
         let Self { owners, first, devices, .. } = self;
@@ -259,7 +259,7 @@ impl Staging {
             devices.iter().enumerate().filter(|(place, _)| exchange.participates[*first + place])
         {
             let own = exchange.reads.iter().filter(|read| read.device == *first + place && read.len() > 0);
-            // Data for other ranks travel as a whole.
+            // Data for other ranks are not split.
             let (split, whole): (Vec<_>, Vec<_>) = own.partition(|read| read.is_large() && owners.is_none());
             for read in &whole {
                 // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` returns disjoint
@@ -275,7 +275,8 @@ impl Staging {
         pieces.sort_by_key(|(nth, ..)| *nth);
         for (_, place, ready, piece) in pieces {
             let device = &devices[place];
-            // SAFETY: as above.
+            // SAFETY: the area outlives the copy (see `release_area` and `drop`), and nothing else uses this range until
+            // the read has ended.
             let end = unsafe { transfer(device, &piece, host(&piece), Call::Read, Some(&ready)) }?;
             arrivals.push(Arrival { place, end, data: vec![piece.data()] });
             flush(device, &device.copies)?;
@@ -297,7 +298,7 @@ impl Staging {
         }
         let mut outcome = Ok(());
         for arrival in self.begun.take().unwrap_or_default() {
-            // Waits for all reads even after an error, because they fill the area.
+            // Waits for all reads even after an error, because the others may still be writing to the area.
             let end = self.wait_for(&arrival);
             outcome = outcome
                 .and(end)
@@ -313,8 +314,8 @@ impl Staging {
         end.map(drop)
     }
 
-    /// Queues and submits the writes of the data in the bytes `data` of the staging memory. Devices may still read other
-    /// rows of the same buffers.
+    /// Queues and submits the writes of the data in the byte range `data` of the staging memory. Meanwhile, devices may
+    /// read other rows of the same buffers.
     fn write(&mut self, exchange: &Exchange, data: &Range<usize>) -> Result<()> {
         let host = self.host();
         let mut written = BTreeSet::new();
@@ -333,8 +334,8 @@ impl Staging {
         self.begun.is_some()
     }
 
-    /// Waits for the reads of the exchange that has begun, if one has. Waits for all reads even after an error, because
-    /// they fill the area.
+    /// Waits for the reads of the unfinished exchange, if there is one. Waits for all of them even after an error, because
+    /// the others may still be writing to the area.
     fn wait_for_reads(&mut self) -> Result<()> {
         let arrivals = self.begun.take().unwrap_or_default();
         let ends: Vec<_> = arrivals.iter().map(|arrival| self.wait_for(arrival)).collect();
@@ -386,7 +387,7 @@ impl Staging {
 
     /// Waits for all copies. Returns whether they succeeded; the next use of a failed device reports its error again.
     fn settle(&mut self) -> bool {
-        // An error is remembered in `may_be_read_into`.
+        // The error is not needed: `may_be_read_into` records that a read may still be running.
         let _ = self.wait_for_reads();
         let ends = self.devices.iter().map(|device| device.submit().and_then(|end| device.wait(&end, DOING)));
         ends.filter(Result::is_err).count() == 0 && !self.may_be_read_into
@@ -394,9 +395,9 @@ impl Staging {
 }
 
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
-/// Copies of different rows of a buffer may run at the same time in the device's two queues, which OpenCL leaves open but
-/// GPU drivers allow. With an event `ready`, queues the copy in the device's queue for copies, after the event. Returns an event after the
-/// copy.
+/// Copies of different rows of a buffer may run at the same time in the device's two queues. OpenCL does not say whether
+/// they may; GPU drivers allow it. With an event `ready`, queues the copy in the device's queue for copies, to start after
+/// the event. Returns an event that completes when the copy has ended.
 ///
 /// # Safety
 /// `host` must point to at least as many bytes as the copy has. Until the copy has ended, these bytes must not be freed

@@ -34,8 +34,8 @@ impl Session {
         Self::spawn_with_preview(|_| engine(), wake)
     }
 
-    /// Starts a thread as [`Session::spawn`] does. `engine` may pass a preview of the scene to the function that it is
-    /// given. The preview then becomes the first frame.
+    /// Starts a thread as [`Session::spawn`] does. `engine` may pass a preview of the scene to its argument. The preview
+    /// then becomes the first frame.
     ///
     /// # Errors
     /// Returns an error if the system cannot create the thread.

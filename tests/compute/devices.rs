@@ -802,7 +802,7 @@ fn exchange<'a>(layout: [Rows<'a>; 2], sent: [Range<usize>; 2], left_out: usize)
 /// Exchanges rows between two devices, with reads that are split into pieces and reads that are not. The devices also
 /// exchange less than they read, and two planes of data, which are never split.
 fn rows_arrive(devices: [Device; 2]) {
-    // Three values of four bytes per row: the devices send 12 MB and 20 MB, which is not a whole number of pieces.
+    // Three values of four bytes per row: the devices send 12 MB and 20 MB. Neither is a whole number of pieces.
     const ROWS: usize = 2_666_667;
     let values = |of: usize| -> Vec<[f32; 3]> {
         let row = |row: usize| [row as f32, (ROWS - row) as f32, of as f32];
@@ -831,7 +831,7 @@ fn rows_arrive(devices: [Device; 2]) {
     staging.finish(&large).unwrap();
     expect(0, 0..999_999);
     expect(1, 1_000_000..ROWS - 1);
-    // After the failure of a call, an exchange may be repeated.
+    // After a failed call, an exchange may be repeated.
     let others = exchange(rows, [ROWS - 700_000..ROWS, 0..1_500_000], 0);
     for (call, nth, of) in [(Call::Read, 2, 1), (Call::Wait, 2, 1), (Call::Flush, 1, 0), (Call::Write, 2, 0)]
     {

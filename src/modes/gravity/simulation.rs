@@ -79,8 +79,8 @@ const WORRYING_SHARE: f64 = 0.1;
 /// Warning text, shown when the time step is too long for a close encounter between bodies.
 const ENCOUNTER_ADVICE: &str = "Two bodies passed each other too closely for this time step: reduce the time step or increase the softening.";
 
-/// The kernel `pack` does not know the colours of the scene. It writes the values of this colouring instead, which the
-/// engine replaces.
+/// Colouring that the kernel `pack` computes in place of [`Colour::Own`], because it does not know the colours of the
+/// scene. The engine overwrites the values.
 const OWN_SHOWN_AS: Colour = Colour::Error;
 
 /// Builds the program with the small kernels, which do not depend on the variant.
@@ -88,7 +88,8 @@ fn small_program(device: &Device, params: &Gravity) -> Result<Program> {
     Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))
 }
 
-/// Returns the points to draw for `bodies`. The colours must not show accelerations, which are not known.
+/// Returns the points to draw for `bodies`. The colours must not depend on accelerations, which have not been
+/// computed yet.
 pub(super) fn preview(device: &Device, params: &Gravity, bodies: &Bodies) -> Result<Points> {
     let packed = PackedPoints::new(device, small_program(device, params)?.kernel("pack")?, bodies.len())?;
     let shown = if params.colour == Colour::Own { OWN_SHOWN_AS } else { params.colour };

@@ -21,7 +21,7 @@ pub(super) const ROUNDING: f32 = 4e-7;
 /// radius.
 pub(super) const FAR_RADII: f32 = 1.5;
 /// Weight of the error that softening adds to an expansion, relative to the error from ending the expansion at the
-/// fourth order. With this weight, expansions hardly change the errors in the built-in scenes.
+/// fourth order. With this weight, the errors in the built-in scenes are about the same with and without expansions.
 pub(super) const FAR_SOFTENING: f32 = 40.0;
 /// A walk for a set of groups opens cells whose radius exceeds this fraction of the set's radius, unless the cells are
 /// far enough away to act as a whole.
