@@ -28,6 +28,26 @@ void append(float16 v, uint bits, float *list)
 {
     vstore16(__builtin_ia32_compresssf512_mask(v, (float16)(0.0f), (ushort)bits), 0, list);
 }
+#elif defined(__AVX2__) && defined(__BMI2__) && !defined(PORTABLE_ROOT)
+uint bits_of(int16 condition)
+{
+    const float8 low = as_float8(condition.lo), high = as_float8(condition.hi);
+    return __builtin_ia32_movmskps256(low) | __builtin_ia32_movmskps256(high) << 8;
+}
+
+// Returns the numbers of the bits that are set in a byte, one after another. The other numbers are 0.
+int8 numbers_of(uint byte)
+{
+    const ulong chosen = 255 * __builtin_ia32_pdep_di(byte, 0x0101010101010101UL);
+    return convert_int8(as_uchar8(__builtin_ia32_pext_di(0x0706050403020100UL, chosen)));
+}
+
+void append(float16 v, uint bits, float *list)
+{
+    const uint low = bits & 255, high = bits >> 8;
+    vstore8(__builtin_ia32_permvarsf256(v.lo, numbers_of(low)), 0, list);
+    vstore8(__builtin_ia32_permvarsf256(v.hi, numbers_of(high)), 0, list + popcount(low));
+}
 #else
 uint bits_of(int16 condition)
 {
