@@ -28,7 +28,7 @@ void append(float16 v, uint bits, float *list)
 {
     vstore16(__builtin_ia32_compresssf512_mask(v, (float16)(0.0f), (ushort)bits), 0, list);
 }
-#elif defined(__AVX2__) && defined(__BMI2__) && !defined(PORTABLE_ROOT)
+#elif defined(__AVX2__) && defined(__BMI2__) && defined(__x86_64__) && !defined(PORTABLE_ROOT)
 uint bits_of(int16 condition)
 {
     const float8 low = as_float8(condition.lo), high = as_float8(condition.hi);
