@@ -3,7 +3,7 @@
 use gravitile::base::bodies::{Bodies, Points};
 use gravitile::base::cells::{CellRequest, Cells, Corners, MOST_BOXES};
 use gravitile::base::params;
-use gravitile::compute::Device;
+use gravitile::compute::{Device, KernelEdits};
 use gravitile::engine::config::Config;
 use gravitile::engine::{Engine, Resolved, kernel_lab, max_bodies};
 use gravitile::modes::accuracy::relative_error;
@@ -339,6 +339,24 @@ fn repeated_runs_are_bitwise_identical_on_the_cpu() {
 #[test]
 fn repeated_runs_are_bitwise_identical_on_a_gpu() {
     gpu().iter().for_each(every_run_has_the_same_bits);
+}
+
+/// The kernels use instructions of CPUs that have them to select lanes. On other CPUs, the bodies are the same.
+#[test]
+fn bodies_do_not_depend_on_the_instructions_of_the_cpu() {
+    const FILE: &str = "gravity/tree/lanes.cl";
+    let lanes = kernel_lab::own().find(|(file, _)| *file == FILE).unwrap().1;
+    assert!(lanes.contains("!defined(PORTABLE_ROOT)"));
+    let portable = lanes.replace("!defined(PORTABLE_ROOT)", "0");
+    let config = tree(scene("galaxy", Some(4097), &[]), &[]);
+    let [own, others] = [lanes, &portable].map(|lanes| {
+        let device = cpu();
+        device.set_edits(KernelEdits::from([(FILE.to_owned(), lanes.to_owned())]));
+        let mut engine = Engine::new(device, config.clone()).unwrap();
+        engine.run(3, |_| {}).unwrap();
+        engine.bodies().unwrap()
+    });
+    assert!(own == others);
 }
 
 #[test]
