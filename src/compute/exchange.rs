@@ -325,8 +325,8 @@ impl Staging {
             unsafe { transfer(device, &write, host(&write), Call::Write, None) }?;
             written.insert(write.device);
         }
-        let devices = written.into_iter().filter_map(|device| self.local(device));
-        devices.into_iter().try_for_each(|device| flush(device, &device.queue))
+        let mut devices = written.into_iter().filter_map(|device| self.local(device));
+        devices.try_for_each(|device| flush(device, &device.queue))
     }
 
     /// Returns whether an exchange has begun and has neither been finished nor abandoned.
@@ -396,7 +396,7 @@ impl Staging {
 
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
 /// Copies of different rows of a buffer may run at the same time in the device's two queues. OpenCL does not say whether
-/// they may; GPU drivers allow it. With an event `ready`, queues the copy in the device's queue for copies, to start after
+/// they may; NVIDIA's driver allows it. With an event `ready`, queues the copy in the device's queue for copies, to start after
 /// the event. Returns an event that completes when the copy has ended.
 ///
 /// # Safety

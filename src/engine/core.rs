@@ -71,7 +71,7 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Maximum number of bodies in a preview. More bodies take about as long to copy as the kernels take to compile.
+    /// Maximum number of bodies in a preview, so that copying the bodies hardly delays the kernels.
     const MOST_BODIES: usize = 1 << 20;
 
     /// Returns the preview of `scene`, or `None` if there are too many bodies or only a simulation can compute their

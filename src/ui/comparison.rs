@@ -73,7 +73,7 @@ fn caption(
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
             ui.horizontal(|ui| {
-                let name = if !own.has_started() { "Starting…" } else { own.variant };
+                let name = if own.has_started() { own.variant } else { "Starting…" };
                 ui.label(RichText::new(name).strong().size(15.0).color(theme::of(ui).strong));
                 let right = egui::Layout::right_to_left(egui::Align::Center);
                 ui.with_layout(right, |ui| match is_active {

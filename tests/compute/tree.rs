@@ -341,7 +341,7 @@ fn repeated_runs_are_bitwise_identical_on_a_gpu() {
     gpu().iter().for_each(every_run_has_the_same_bits);
 }
 
-/// The kernels use instructions of CPUs that have them to select lanes. On other CPUs, the bodies are the same.
+/// To select lanes, the kernels use special instructions where a CPU has them. Without these, the bodies are the same.
 #[test]
 fn bodies_do_not_depend_on_the_instructions_of_the_cpu() {
     const FILE: &str = "gravity/tree/lanes.cl";

@@ -35,7 +35,7 @@ uint bits_of(int16 condition)
     return __builtin_ia32_movmskps256(low) | __builtin_ia32_movmskps256(high) << 8;
 }
 
-// Returns the numbers of the bits that are set in a byte, one after another. The other numbers are 0.
+// Returns the numbers of the bits that are set in a byte, one after another. The remaining lanes are 0.
 int8 numbers_of(uint byte)
 {
     const ulong chosen = 255 * __builtin_ia32_pdep_di(byte, 0x0101010101010101UL);
