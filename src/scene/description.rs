@@ -34,6 +34,9 @@ pub struct Scene {
     /// Largest number of bodies that `auto` selects. Scenes that look best with few bodies set this limit; with `None`,
     /// the number depends only on the device.
     pub auto_bodies: Option<usize>,
+    /// Share of the device's usual number of bodies that `auto` selects, from 0 to 1; `None` means 1. Scenes that need several
+    /// steps per frame set it.
+    pub auto_share: Option<f32>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,
     /// Maximum number of steps per frame. Scenes with a small time step set a high maximum; `None` means the mode's
@@ -114,6 +117,7 @@ impl Scene {
             camera: Partial::default(),
             bodies: Some(bodies),
             auto_bodies: None,
+            auto_share: None,
             steps,
             pace: None,
             fast_steps: None,

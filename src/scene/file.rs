@@ -80,6 +80,8 @@ struct Contents {
     count: Option<usize>,
     /// Largest number of bodies that `auto` selects.
     auto_bodies: Option<usize>,
+    /// Share of the device's usual number of bodies that `auto` selects.
+    auto_share: Option<f32>,
     /// Characteristic length for the Reynolds number, in cells.
     length: Option<f32>,
     steps: Option<u32>,
@@ -169,6 +171,9 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             return Err(wrong(format!("{what} must be a whole number from 1 to {most}")));
         }
     }
+    if contents.auto_share.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
+        return Err(wrong("auto_share must be greater than 0 and at most 1"));
+    }
     if count.is_some() && *count != fixed {
         let fixed = fixed.unwrap_or_default();
         return Err(wrong(format!("count must be {fixed}, the number of bodies or cells in this file")));
@@ -200,6 +205,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             camera: tables::read(text, ("camera", ""), &contents.camera)?,
             bodies: fixed,
             auto_bodies: contents.auto_bodies,
+            auto_share: contents.auto_share,
             steps: *steps,
             pace: *pace,
             fast_steps: contents.fast_steps,
@@ -358,6 +364,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         summary: scene.summary.clone(),
         steps: scene.steps,
         auto_bodies: scene.auto_bodies,
+        auto_share: scene.auto_share,
         pace: scene.pace,
         fast_steps: scene.fast_steps,
         look: tables::written(&scene.look),

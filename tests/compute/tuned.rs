@@ -329,14 +329,16 @@ fn the_default_number_of_bodies_grows_with_the_device() {
     assert_eq!([small, big].map(|kind| of(kind, 132, "exact", None)), [4_096, 65_536]);
     assert_eq!([small, big].map(|kind| of(kind, 132, "1e-3", Some("tiled"))), [4_096, 65_536]);
     assert_eq!(of(small, 2, "exact", Some("tree")), 32_768);
-    // Some scenes look best with few bodies.
-    let in_scene = |auto_bodies, bodies| {
+    // Some scenes look best with few bodies, or need time for several steps per frame.
+    let in_scene = |auto_bodies, auto_share, bodies| {
         let mut config = Config { bodies, ..Config::new(gravity()) };
-        config.start = Arc::new(Scene { auto_bodies, ..Scene::clone(&config.start) });
+        config.start = Arc::new(Scene { auto_bodies, auto_share, ..Scene::clone(&config.start) });
         Resolved::new(&config, &DeviceInfo { compute_units: 2, ..DeviceInfo::clone(&cpu().info) })
             .unwrap()
             .bodies
     };
-    assert_eq!([500, 1 << 20].map(|most| in_scene(Some(most), None)), [500, 32_768]);
-    assert_eq!(in_scene(Some(500), Some(600)), 600, "a number that the user chose is kept");
+    assert_eq!([500, 1 << 20].map(|most| in_scene(Some(most), None, None)), [500, 32_768]);
+    assert_eq!([None, Some(500)].map(|most| in_scene(most, Some(0.25), None)), [8_192, 500]);
+    assert_eq!(in_scene(None, Some(1e-30), None), 1);
+    assert_eq!(in_scene(Some(500), Some(0.25), Some(600)), 600, "a number that the user chose is kept");
 }

@@ -17,6 +17,9 @@ const MAX_FREE_BURST: u32 = 256;
 /// Longest duration of a burst of more than one step if a graphics card draws the frames, as a multiple of the usual
 /// interval between displayed frames. If the same card computes the steps, drawing waits for the burst.
 const LONGEST_PICTURES: f64 = 2.0;
+/// Time, in seconds, that bursts may take at the beginning of a scene with [`fast_steps`](crate::scene::Scene::fast_steps) if
+/// the CPU draws the frames, even if they are drawn faster. Fewer frames leave more of the CPU to the steps.
+const OPENING_SECONDS: f64 = 0.06;
 /// Longest burst, in steps, while the pointer attracts bodies. It is short because the attraction acts only between
 /// bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
@@ -124,7 +127,12 @@ impl Stepper {
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;
-        let room = if is_free { (room / FREE_BURSTS).max(situation.least_seconds) } else { room };
+        let opens = self.is_software && config.pace_at(situation.step) > config.pace();
+        let room = match is_free {
+            true => (room / FREE_BURSTS).max(situation.least_seconds),
+            false if opens => room.max(OPENING_SECONDS),
+            false => room,
+        };
         let steps = match situation.step_seconds {
             step if step > 0.0 => {
                 let least = if step * least < LEAST_BURST_SECONDS { least } else { 1.0 };
@@ -179,6 +187,14 @@ mod tests {
             |step| Stepper::new().burst_length(&config, Situation { step, step_seconds: 1e-9, ..START });
         let first = length(0);
         assert!(first > 10 && [99, 100].map(length) == [first, 10]);
+        // A CPU that draws the frames draws fewer of them, so that it has time for more steps.
+        let bursts = |is_software| {
+            [0, 100].map(|step| {
+                let mut stepper = Stepper { is_software, ..Stepper::new() };
+                stepper.burst_length(&config, Situation { step, step_seconds: 0.005, ..START })
+            })
+        };
+        assert_eq!((bursts(false), bursts(true)), ([2, 2], [12, 2]));
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn a_written_scene_file_reads_back_to_the_same_bodies() {
         assert_eq!(again.bodies, config.bodies, "{}", scene.name);
         assert_eq!(again.seed, if scene.is_random() { 7 } else { 1 }, "{}", scene.name);
         let kept = |scene: &Scene| {
-            let speed = (scene.pace, scene.fast_steps);
+            let speed = (scene.pace, scene.fast_steps, scene.auto_bodies, scene.auto_share);
             (scene.title.clone(), scene.bodies, speed, scene.look.clone(), scene.camera.clone())
         };
         assert_eq!(kept(&again.start), kept(scene));
@@ -140,6 +140,11 @@ fn errors_in_scene_files_are_reported_with_line_and_expected_values() {
             "mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_bodies = 0\n",
             "auto_bodies must be a whole number from 1",
         ),
+        ("mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_share = 0\n", "auto_share must be greater than 0"),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_share = nan\n",
+            "auto_share must be greater than 0",
+        ),
         ("mode = \"gravity\"\ngenerator = \"galaxy\"\npace = 0\n", "pace must be a whole number from 1"),
         (
             "mode = \"gravity\"\nbodies = '''\nx,y,z,vx,vy,vz,m\n1,2,3\n'''\n",
@@ -217,8 +222,8 @@ fn a_look_and_a_camera_are_read_and_written() {
     assert_eq!(scene.look.complete(), look);
     assert_eq!(scene.camera.complete(), SceneCamera { yaw: -45.5, zoom: 2.0, ..SceneCamera::default() });
     assert_eq!((scene.look.iter().count(), scene.camera.iter().count()), (5, 2), "nothing is added");
-    let few = rewritten("mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_bodies = 500\n");
-    assert_eq!(few.start.auto_bodies, Some(500));
+    let few = rewritten("mode = \"gravity\"\ngenerator = \"galaxy\"\nauto_bodies = 500\nauto_share = 0.25\n");
+    assert_eq!((few.start.auto_bodies, few.start.auto_share), (Some(500), Some(0.25)));
     let plain = rewritten("mode = \"gravity\"\ngenerator = \"galaxy\"\n");
     assert!(plain.start.look.is_empty() && plain.start.camera.is_empty());
     let written = plain.to_file().unwrap();
