@@ -122,15 +122,18 @@ impl Stepper {
             (false, true) => f64::INFINITY,
             (false, false) => LONGEST_PICTURES * usual,
         });
-        let most =
-            if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace_at(situation.step)) * slower };
+        // The fast steps at the beginning of a scene are not more per frame when drawing is slow, so that trails stay smooth.
+        let opens = config.pace_at(situation.step) > config.pace();
+        let most = match is_free {
+            true => MAX_FREE_BURST.into(),
+            false => f64::from(config.pace_at(situation.step)) * if opens { 1.0 } else { slower },
+        };
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;
-        let opens = self.is_software && config.pace_at(situation.step) > config.pace();
         let room = match is_free {
             true => (room / FREE_BURSTS).max(situation.least_seconds),
-            false if opens => room.max(OPENING_SECONDS),
+            false if opens && self.is_software => room.max(OPENING_SECONDS),
             false => room,
         };
         let steps = match situation.step_seconds {
