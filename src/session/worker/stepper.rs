@@ -122,7 +122,7 @@ impl Stepper {
             (false, true) => f64::INFINITY,
             (false, false) => LONGEST_PICTURES * usual,
         });
-        // The fast steps at the beginning of a scene are not more per frame when drawing is slow, so that trails stay smooth.
+        // Slow drawing does not lengthen the bursts at the beginning of a scene further, so that trails stay smooth.
         let opens = config.pace_at(situation.step) > config.pace();
         let most = match is_free {
             true => MAX_FREE_BURST.into(),
@@ -186,10 +186,15 @@ mod tests {
         let mut config = config();
         let scene = Arc::make_mut(&mut config.start);
         (scene.pace, scene.fast_steps) = (Some(10), Some(100));
-        let length =
-            |step| Stepper::new().burst_length(&config, Situation { step, step_seconds: 1e-9, ..START });
-        let first = length(0);
-        assert!(first > 10 && [99, 100].map(length) == [first, 10]);
+        let lengths = |config: &Config| {
+            [0, 99, 100].map(|step| {
+                let situation = Situation { step, step_seconds: 1e-9, ..START };
+                Stepper::new().burst_length(config, situation)
+            })
+        };
+        assert_eq!(lengths(&config), [100, 100, 10]);
+        Arc::make_mut(&mut config.start).fast_pace = Some(20);
+        assert_eq!(lengths(&config), [20, 20, 10]);
         // A CPU that draws the frames draws fewer of them, so that it has time for more steps.
         let bursts = |is_software| {
             [0, 100].map(|step| {
