@@ -65,8 +65,9 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     let work = &config.mode.info().work;
     let of_device = config.mode.auto_count(device, config.variant);
     let scene = &config.start;
-    let share = (of_device as f32 * scene.auto_share.unwrap_or(1.0)).ceil() as usize;
-    let auto = scene.auto_bodies.map_or(share, |most| share.min(most));
+    let share = |share: f32| ((of_device as f64 * f64::from(share)).round() as usize).max(1);
+    let of_scene = scene.auto_share.map_or(of_device, share);
+    let auto = scene.auto_bodies.map_or(of_scene, |most| of_scene.min(most));
     let most = max_bodies(device, config);
     // A scene with a fixed number of bodies ignores the number chosen for other scenes.
     let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));

@@ -168,8 +168,7 @@ impl Config {
     /// Returns the [`pace`](Self::pace) at a step; at the beginning of some scenes, it is higher.
     pub fn pace_at(&self, step: u64) -> u32 {
         let is_fast = step < self.start.fast_steps.unwrap_or(0).into();
-        let usual = self.pace();
-        if is_fast { self.start.fast_pace.unwrap_or(FAST_FACTOR * usual) } else { usual }
+        self.pace() * if is_fast { FAST_FACTOR } else { 1 }
     }
 
     /// Returns whether switching to `next`, which has the same mode and size, requires generating the scene again.

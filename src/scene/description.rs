@@ -11,7 +11,7 @@ use super::{fluid, gravity};
 use crate::base::look::Srgb;
 use crate::base::{Bodies, BodyNames, Look, Partial, Plain, SceneCamera, State, Units, Walls};
 
-/// Quotient of [`Scene::fast_pace`] and [`Scene::pace`] in scenes that do not set `fast_pace`.
+/// Factor by which [`Scene::pace`] is higher during the first [`Scene::fast_steps`] steps.
 pub const FAST_FACTOR: u32 = 10;
 
 /// A scene: an initial state with suitable parameters, and the scene's presentation in the gallery.
@@ -34,20 +34,17 @@ pub struct Scene {
     /// Largest number of bodies that `auto` selects. Scenes that look best with few bodies set this limit; with `None`,
     /// the number depends only on the device.
     pub auto_bodies: Option<usize>,
-    /// Share of the device's usual number of bodies that `auto` selects, from 0 to 1; `None` means 1. Scenes that need several
-    /// steps per frame set it.
+    /// Share of the device's usual number of bodies that `auto` selects, greater than 0 and at most 1; `None` means 1. Scenes
+    /// that need several steps per frame set a small share. [`Self::auto_bodies`] still limits the result.
     pub auto_share: Option<f32>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,
     /// Maximum number of steps per frame. Scenes with a small time step set a high maximum; `None` means the mode's
     /// default.
     pub pace: Option<u32>,
-    /// Number of steps at the beginning during which [`Self::fast_pace`] applies, so that the scene soon looks as it is meant to
-    /// look; `None` means 0.
+    /// Number of steps at the beginning during which the pace is [`FAST_FACTOR`] times as high, so that the scene soon looks as
+    /// it is meant to look; `None` means 0.
     pub fast_steps: Option<u32>,
-    /// Maximum number of steps per frame during the first [`Self::fast_steps`] steps; `None` means [`FAST_FACTOR`] times the
-    /// usual maximum.
-    pub fast_pace: Option<u32>,
     /// Source of the scene's bodies or fluid.
     pub origin: Origin,
     /// Names of the scene's bodies.
@@ -124,7 +121,6 @@ impl Scene {
             steps,
             pace: None,
             fast_steps: None,
-            fast_pace: None,
             origin,
             names: BodyNames::default(),
             colours: BTreeMap::new(),

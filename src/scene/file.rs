@@ -8,8 +8,7 @@
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
 //! pace = 100                            # maximum number of steps per frame, for scenes with a small time step
-//! fast_steps = 3000                     # number of steps at the beginning that run faster
-//! fast_pace = 500                       # maximum number of these steps per frame
+//! fast_steps = 3000                     # number of steps at the beginning that run ten times as fast
 //! [params]                              # parameters of the mode, in the format of --set
 //! dt = 0.01
 //! [start]                               # number of bodies and seed
@@ -47,7 +46,7 @@ use crate::base::{Bodies, BodyNames, Error, MAX_CELLS, ParamValues, Result, Wall
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
-/// Maximum value of the keys `pace` and `fast_pace` (steps per frame) in a scene file.
+/// Maximum value of the `pace` key (steps per frame) in a scene file.
 const MAX_PACE: usize = 10_000;
 /// Advice in the error message for an unknown key in the `[look]` table.
 const OF_MODE: &str = "; parameters of the mode, such as colour, belong in [params]";
@@ -88,7 +87,6 @@ struct Contents {
     steps: Option<u32>,
     pace: Option<u32>,
     fast_steps: Option<u32>,
-    fast_pace: Option<u32>,
     bodies: Option<String>,
     orbits: Option<String>,
     walls: Option<String>,
@@ -168,7 +166,6 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         ("start.bodies", start.bodies, MAX_CELLS),
         ("auto_bodies", contents.auto_bodies, MAX_CELLS),
         ("pace", pace.map(|pace| pace as usize), MAX_PACE),
-        ("fast_pace", contents.fast_pace.map(|pace| pace as usize), MAX_PACE),
     ] {
         if number.is_some_and(|number| !(1..=most).contains(&number)) {
             return Err(wrong(format!("{what} must be a whole number from 1 to {most}")));
@@ -212,7 +209,6 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             steps: *steps,
             pace: *pace,
             fast_steps: contents.fast_steps,
-            fast_pace: contents.fast_pace,
             origin,
             names,
             colours: contents.colours.iter().map(colour_of).collect::<Result<_>>()?,
@@ -371,7 +367,6 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         auto_share: scene.auto_share,
         pace: scene.pace,
         fast_steps: scene.fast_steps,
-        fast_pace: scene.fast_pace,
         look: tables::written(&scene.look),
         camera: tables::written(&scene.camera),
         units: UnitTable::of(&scene.units),

@@ -17,9 +17,9 @@ const MAX_FREE_BURST: u32 = 256;
 /// Longest duration of a burst of more than one step if a graphics card draws the frames, as a multiple of the usual
 /// interval between displayed frames. If the same card computes the steps, drawing waits for the burst.
 const LONGEST_PICTURES: f64 = 2.0;
-/// Time, in seconds, that bursts may take at the beginning of a scene with [`fast_steps`](crate::scene::Scene::fast_steps) if
-/// the CPU draws the frames, even if they are drawn faster. Fewer frames leave more of the CPU to the steps.
-const OPENING_SECONDS: f64 = 0.06;
+/// Minimum time, in seconds, for a burst during the first [`fast_steps`](crate::scene::Scene::fast_steps) steps of a scene
+/// if the CPU draws the frames. Drawing fewer frames leaves more CPU time for the steps.
+const FAST_BURST_SECONDS: f64 = 0.06;
 /// Longest burst, in steps, while the pointer attracts bodies. It is short because the attraction acts only between
 /// bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
@@ -122,18 +122,17 @@ impl Stepper {
             (false, true) => f64::INFINITY,
             (false, false) => LONGEST_PICTURES * usual,
         });
-        // Slow drawing does not lengthen the bursts at the beginning of a scene further, so that trails stay smooth.
-        let opens = config.pace_at(situation.step) > config.pace();
-        let most = match is_free {
-            true => MAX_FREE_BURST.into(),
-            false => f64::from(config.pace_at(situation.step)) * if opens { 1.0 } else { slower },
-        };
+        // During the fast steps, slow drawing does not raise the limit further, so that trails stay smooth.
+        let usual = f64::from(config.pace()) * slower;
+        let fast = f64::from(config.pace_at(situation.step));
+        let is_fast = fast > f64::from(config.pace());
+        let most = if is_free { MAX_FREE_BURST.into() } else { usual.max(fast) };
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;
         let room = match is_free {
             true => (room / FREE_BURSTS).max(situation.least_seconds),
-            false if opens && self.is_software => room.max(OPENING_SECONDS),
+            false if is_fast && self.is_software => room.max(FAST_BURST_SECONDS),
             false => room,
         };
         let steps = match situation.step_seconds {
@@ -186,16 +185,18 @@ mod tests {
         let mut config = config();
         let scene = Arc::make_mut(&mut config.start);
         (scene.pace, scene.fast_steps) = (Some(10), Some(100));
-        let lengths = |config: &Config| {
-            [0, 99, 100].map(|step| {
-                let situation = Situation { step, step_seconds: 1e-9, ..START };
-                Stepper::new().burst_length(config, situation)
-            })
+        let length =
+            |step| Stepper::new().burst_length(&config, Situation { step, step_seconds: 1e-9, ..START });
+        let first = length(0);
+        assert!(first > 10 && [99, 100].map(length) == [first, 10]);
+        // Slow drawing lengthens fast bursts only if the usual bursts become as long.
+        let drawn_in = |milliseconds| {
+            let mut stepper = Stepper { picture: Duration::from_millis(milliseconds), ..Stepper::new() };
+            stepper.burst_length(&config, Situation { step_seconds: 1e-9, ..START })
         };
-        assert_eq!(lengths(&config), [100, 100, 10]);
-        Arc::make_mut(&mut config.start).fast_pace = Some(20);
-        assert_eq!(lengths(&config), [20, 20, 10]);
-        // A CPU that draws the frames draws fewer of them, so that it has time for more steps.
+        assert_eq!(drawn_in(100), 100);
+        assert!((290..=300).contains(&drawn_in(500)));
+        // If the CPU draws, bursts are longer at the beginning: fewer frames leave time for more steps.
         let bursts = |is_software| {
             [0, 100].map(|step| {
                 let mut stepper = Stepper { is_software, ..Stepper::new() };
