@@ -137,6 +137,7 @@ fn faulty_kernels_exceed_the_error_tolerance() {
 }
 
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn mutual_tiles_that_share_memory_give_correct_sums() {
     // The number of blocks, and so of distances between blocks, exceeds what can run at once; it is once even and once
     // odd.

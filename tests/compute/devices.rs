@@ -1,6 +1,6 @@
 //! Tests that several devices compute the same bodies as one device, even if one of the devices fails.
 
-use crate::support::{check_passed, cpu, gpu, test_alone};
+use crate::support::{check_passed, gpu, own_cpu, test_alone};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -850,7 +850,7 @@ fn rows_arrive(devices: [Device; 2]) {
 
 #[test]
 fn exchanged_rows_arrive_on_cpus() {
-    rows_arrive([cpu(), cpu()]);
+    rows_arrive([own_cpu(), own_cpu()]);
 }
 
 #[test]
@@ -863,7 +863,7 @@ fn exchanged_rows_arrive_on_gpus() {
 /// If a compiler rejects a build option, the kernel is built without the option.
 #[test]
 fn build_options_rejected_by_the_compiler_are_omitted() {
-    let device = cpu();
+    let device = own_cpu();
     let source = |text| KernelSource { file: "set.cl", text };
     let set = source("__kernel void set(__global float *x) { x[get_global_id(0)] = 3.0f; }");
     device.inject(Call::Build, 1, InjectedFault::Options);

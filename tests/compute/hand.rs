@@ -1,7 +1,7 @@
 //! Tests manual edits of bodies: change, remove, launch, attract, and undo; and brush strokes in a flow.
 
 use crate::support::watched::Watched;
-use crate::support::{cpu, distance, engine, gpu, scene};
+use crate::support::{cpu, distance, engine, gpu, own_cpu, scene};
 use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::{Attractor, CLUSTER, Edit, EditKind, Launch};
 use gravitile::base::flow::{Image, Stroke};
@@ -699,7 +699,7 @@ fn undo_after_a_variant_change_steps_with_the_new_variant_only() {
 /// The only device fails once during an edit, which then leaves the bodies unchanged.
 #[test]
 fn an_edit_that_the_device_refuses_changes_nothing() {
-    let device = cpu();
+    let device = own_cpu();
     let fail = || device.inject(Call::Allocate, 1, InjectedFault::Refused);
     let mut engine = Engine::new(device.clone(), scene("plummer", Some(100), &[])).unwrap();
     engine.run(5, |_| ()).unwrap();

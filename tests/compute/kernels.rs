@@ -32,7 +32,7 @@ fn turned_round() -> String {
 fn engine() -> Engine {
     let mut config = crate::support::scene("plummer", Some(500), &[]);
     config.variant = crate::support::gravity().variant("tiled");
-    crate::support::engine(config)
+    crate::support::engine_on_own_cpu(config)
 }
 
 fn step(engine: &mut Engine) -> Vec<u8> {
@@ -96,7 +96,7 @@ fn a_kernel_edit_keeps_the_state_and_reverting_gives_the_same_bits() {
     // Without edits, the engine behaves as if no kernel had ever been edited.
     let state = edited.bodies().unwrap();
     edited.set_edits(KernelEdits::new()).unwrap();
-    let mut fresh = crate::support::engine({
+    let mut fresh = crate::support::engine_on_own_cpu({
         let mut config = edited.config().clone();
         config.start = gravitile::scene::Scene::of_bodies("the same", state);
         config
@@ -140,7 +140,7 @@ fn a_kernel_edit_keeps_all_carried_state() {
     let info = gravitile::modes::find("asteroids").unwrap();
     let mut config = Config::new(info);
     (config.bodies, config.variant) = (Some(300), info.variant("tiled"));
-    let mut asteroids = crate::support::engine(config);
+    let mut asteroids = crate::support::engine_on_own_cpu(config);
     asteroids
         .edit(&Edit::Launch(Launch { at: [3.0; 3], velocity: [0.0; 3], share: 5.0, cluster: None }))
         .unwrap();
@@ -158,7 +158,7 @@ fn a_pull_kernel_that_fails_to_build_is_reported_and_the_run_continues() {
     let mut tried = engine();
     assert!(matches!(tried.set_edits(broken()), Err(Error::Build { .. })), "it is tried with the others");
     // Without bodies for a test run, the broken kernel is reported when it is first needed.
-    let device = crate::support::cpu();
+    let device = crate::support::own_cpu();
     device.set_edits(broken());
     let config = Config { running: false, ..engine().config().clone() };
     let mut session = Session::spawn(move || Engine::new(device, config), || ()).unwrap();
@@ -208,7 +208,7 @@ fn the_source_of_a_program_is_known_before_the_build() {
     for info in MODES {
         for variant in info.variants {
             let config = Config { variant: Some(variant), bodies: Some(500), ..Config::new(info) };
-            let engine = crate::support::engine(config.clone());
+            let engine = crate::support::engine_on_own_cpu(config.clone());
             let (recipe, device) = (engine.resolved().recipe, &engine.devices()[0].info);
             let [built, told] = [engine.source().unwrap(), &config.mode.source(&recipe, device).unwrap()];
             assert_eq!(built.files, told.files, "{}", variant.name);

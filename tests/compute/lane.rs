@@ -1,6 +1,6 @@
 //! Tests that long work is cut into slices, and that every work-item runs once, however the work is cut.
 
-use crate::support::cpu;
+use crate::support::own_cpu;
 use std::ops::{Deref, DerefMut};
 use std::sync::mpsc::{Sender, channel};
 
@@ -14,7 +14,7 @@ const COUNT: KernelSource = KernelSource {
 
 #[test]
 fn a_pass_is_split_into_slices_and_every_item_runs_once() {
-    let device = cpu();
+    let device = own_cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
     // The costs range from work so cheap that it is not cut to work of which a single work-group takes too long.
     for (cost, least_slices) in [(0.0, 1), (1.0, 1), (2e4, 8), (1e9, 10)] {
@@ -43,7 +43,7 @@ fn a_pass_is_split_into_slices_and_every_item_runs_once() {
 
 #[test]
 fn device_time_is_reported_once() {
-    let device = cpu();
+    let device = own_cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
     let runs = Buffer::<u32>::zeroed(&device, 1 << 20).unwrap();
     let args = [Arg::Uint(1 << 20), (&runs).into()];
@@ -86,7 +86,7 @@ impl Drop for Witness {
 /// its memory was freed.
 fn freed_when_complete(end: impl FnOnce(Pending<Memory<u32>>)) {
     const ITEMS: usize = 4096;
-    let device = cpu();
+    let device = own_cpu();
     let kernel = Program::build(&device, &[SLOW], &[]).unwrap().kernel("slow").unwrap();
     let out = Buffer::<u32>::zeroed(&device, ITEMS).unwrap();
     let mut lane = Lane::new(&device);
@@ -115,7 +115,7 @@ fn a_closure_gets_the_memory_of_a_copy_after_its_end() {
 
 #[test]
 fn failed_waits_leak_the_memory_of_a_copy() {
-    let device = cpu();
+    let device = own_cpu();
     let buffer = Buffer::from_slice(&device, &[7_u32; 64]).unwrap();
     for is_dropped in [true, false] {
         let (sender, freed) = channel();
@@ -133,12 +133,12 @@ fn failed_waits_leak_the_memory_of_a_copy() {
 #[test]
 fn an_upload_in_several_parts_is_complete() {
     let values: Vec<u32> = (0..5_000_001).collect();
-    assert!(Buffer::from_slice(&cpu(), &values).unwrap().read().unwrap() == values);
+    assert!(Buffer::from_slice(&own_cpu(), &values).unwrap().read().unwrap() == values);
 }
 
 #[test]
 fn a_kernel_refuses_missing_arguments() {
-    let device = cpu();
+    let device = own_cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
     let error = Lane::new(&device).whole(Pass::cheap(&kernel, &[Arg::Uint(1)], 1)).unwrap_err();
     assert!(error.to_string().contains("count_up has 2 arguments, but gravitile passes 1"), "{error}");

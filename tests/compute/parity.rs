@@ -44,9 +44,10 @@ fn every_variant_agrees_on_the_cpu() {
     every_variant_agrees(&crate::support::cpu(), false);
 }
 
-/// Runs all cases with the first variant of each mode. The other short test runs all variants, but only some cases with
-/// each.
+/// Runs all cases with the first variant of each mode. `every_variant_agrees_on_the_cpu` runs all variants, but only some
+/// cases with each.
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn the_first_variant_of_each_mode_agrees_in_all_cases() {
     let device = crate::support::cpu();
     for info in MODES {

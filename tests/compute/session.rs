@@ -846,6 +846,7 @@ fn a_run_does_not_continue_from_a_moment_of_other_kernels() {
 }
 
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn a_run_continues_from_a_moment_that_was_computed_backwards() {
     let forwards = Config { steps_per_frame: Some(3), variant: gravity().variant("blocked"), ..small() };
     let mut watched = Watched::new(forwards.clone());

@@ -9,7 +9,7 @@ use gravitile::engine::{Engine, Resolved, kernel_lab, max_bodies};
 use gravitile::modes::accuracy::relative_error;
 use gravitile::scene::Scene;
 
-use crate::support::{cpu, gpu, gravity, mistaken, scene};
+use crate::support::{cpu, gpu, gravity, mistaken, own_cpu, scene};
 
 fn tree(mut config: Config, set: &[(&str, &str)]) -> Config {
     config.variant = gravity().variant("tree");
@@ -350,7 +350,7 @@ fn bodies_do_not_depend_on_the_instructions_of_the_cpu() {
     let portable = lanes.replace("!defined(PORTABLE_ROOT)", "0");
     let config = tree(scene("galaxy", Some(4097), &[]), &[]);
     let [own, others] = [lanes, &portable].map(|lanes| {
-        let device = cpu();
+        let device = own_cpu();
         device.set_edits(KernelEdits::from([(FILE.to_owned(), lanes.to_owned())]));
         let mut engine = Engine::new(device, config.clone()).unwrap();
         engine.run(3, |_| {}).unwrap();

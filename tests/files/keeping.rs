@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::odd::{FOR_EVER, Gate, Odd, Wrong};
 use crate::support::watched::{Watched, wait_for};
-use crate::support::{cpu, scene};
+use crate::support::{own_cpu, scene};
 use gravitile::base::edit::Edit;
 use gravitile::compute::KernelEdits;
 use gravitile::engine::Engine;
@@ -79,7 +79,7 @@ fn a_running_simulation_can_be_saved_and_resumed() {
 fn a_finished_save_wakes_the_window() {
     let folder = tempfile::tempdir().unwrap();
     let (bell, rung) = crossbeam_channel::unbounded();
-    let engine = || Engine::new(cpu(), Config { running: false, ..small() });
+    let engine = || Engine::new(own_cpu(), Config { running: false, ..small() });
     let wake = move || bell.send(()).unwrap_or_default();
     let mut session = Session::spawn(engine, wake).unwrap();
     wait_for(|| session.frame().0.stats.generation > 0);
@@ -198,7 +198,7 @@ fn a_configuration_is_applied_before_later_requests() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.gravitile");
     let other = Config { seed: 7, ..scene("cube", Some(50), &[]) };
-    let mut engine = Engine::new(cpu(), other).unwrap();
+    let mut engine = Engine::new(own_cpu(), other).unwrap();
     engine.run(3, |_| ()).unwrap();
     engine.snapshot().unwrap().save(&path).unwrap();
 
@@ -221,8 +221,8 @@ fn a_configuration_is_applied_before_later_requests() {
     session.send(Command::Restart);
     gate.open();
     until(&mut session, |session| (session.session.frame().0.stats.generation == 2).then_some(()));
-    let mut right = Engine::new(cpu(), heavy()).unwrap();
-    assert_ne!(right.bodies().unwrap(), Engine::new(cpu(), small()).unwrap().bodies().unwrap());
+    let mut right = Engine::new(own_cpu(), heavy()).unwrap();
+    assert_ne!(right.bodies().unwrap(), Engine::new(own_cpu(), small()).unwrap().bodies().unwrap());
     assert_eq!(now(&mut session).state, right.state().unwrap());
 }
 
@@ -289,13 +289,13 @@ fn the_last_checkpoint_is_saved_at_the_end_if_the_autosave_failed() {
 
 #[test]
 fn resuming_reports_the_suspended_modes() {
-    let mut engine = Engine::new(cpu(), small()).unwrap();
+    let mut engine = Engine::new(own_cpu(), small()).unwrap();
     engine.run(3, |_| ()).unwrap();
     let asteroids = Config { bodies: Some(50), ..Config::new(&gravitile::modes::asteroids::INFO) };
     engine.configure(Config { running: false, ..asteroids }).unwrap();
     let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
     let snapshot = Snapshot::from_bytes(&bytes).unwrap();
-    let resume = move || Engine::resume(cpu(), snapshot, &Default::default());
+    let resume = move || Engine::resume(own_cpu(), snapshot, &Default::default());
     let mut session = Watched::of(resume);
     let Notice::Resumed { left, .. } = notice(&mut session) else { panic!("not told") };
     assert_eq!(left.len(), 1, "the mode that is shown is where it began, the other is not");
@@ -333,14 +333,14 @@ fn a_blown_up_flow_is_saved_and_reported_when_resumed() {
     let path = folder.path().join("a.gravitile");
     let info = &gravitile::modes::fluid::INFO;
     let config = Config { bodies: Some(3000), running: false, ..Config::new(info) };
-    let mut engine = Engine::new(cpu(), config).unwrap();
+    let mut engine = Engine::new(own_cpu(), config).unwrap();
     let mut snapshot = engine.snapshot().unwrap();
     let sound = snapshot.clone();
     let flow = snapshot.runs[0].state.flow_mut().unwrap();
     let free = flow.walls.solid.iter().position(|solid| !solid).unwrap();
     flow.cells[free][3] = f32::NAN;
     for (snapshot, is_broken) in [(sound, false), (snapshot, true)] {
-        let resume = move || Engine::resume(cpu(), snapshot, &Default::default());
+        let resume = move || Engine::resume(own_cpu(), snapshot, &Default::default());
         let mut session = Watched::of(resume);
         session.send(save(&path));
         let mut heard = Vec::new();
@@ -390,13 +390,14 @@ fn a_burst_keeps_its_direction_until_the_end() {
     let Notice::ResumeRefused(_) = notice(&mut session) else { panic!("not refused") };
     let run = now(&mut session);
     assert!(run.step < 400, "{}", run.step);
-    let mut steady = Engine::new(cpu(), small()).unwrap();
+    let mut steady = Engine::new(own_cpu(), small()).unwrap();
     steady.run(run.step as u32, |_| ()).unwrap();
     let off = crate::support::distance(&run.state.into_bodies().unwrap(), &steady.bodies().unwrap().to_f64());
     assert!(off < 1e-3, "at step {} it is {off} from there", run.step);
 }
 
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn the_regular_autosave_waits_for_a_running_study() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.gravitile");
@@ -460,9 +461,9 @@ fn a_crash_is_reported_and_the_last_checkpoint_is_saved_beside_the_autosave() {
         let left = left_by_earlier_run(&path).unwrap();
         assert!(left == crashed(&path) || is_autosaved && left == path, "{}", left.display());
         let kept = Snapshot::load(&left).unwrap();
-        let mut engine = Engine::resume(cpu(), kept.clone(), &Default::default()).unwrap();
+        let mut engine = Engine::resume(own_cpu(), kept.clone(), &Default::default()).unwrap();
         let right = Config { mode: Box::new(Gravity::default()), ..small() };
-        let mut steady = Engine::new(cpu(), right).unwrap();
+        let mut steady = Engine::new(own_cpu(), right).unwrap();
         for engine in [&mut engine, &mut steady] {
             while engine.clock().0 < kept.runs[0].step + 5 {
                 engine.run(1, |_| ()).unwrap();

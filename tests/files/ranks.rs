@@ -149,6 +149,7 @@ mod connected {
     /// In each step, a rank sends about 1.5 MB for its half of the bodies, which is more than one message between ranks
     /// can hold.
     #[test]
+    #[ignore = "long: scripts/test --all runs it"]
     fn bodies_sent_in_several_mpi_messages_arrive_complete() {
         let info = gravitile::modes::find("gravity").unwrap();
         same(info, info.variant("tree").unwrap(), 250_000, "", &[2]);

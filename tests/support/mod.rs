@@ -10,6 +10,7 @@ pub(crate) mod wayland;
 pub(crate) mod window;
 
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use gravitile::base::bodies::Bodies;
 use gravitile::base::params;
@@ -19,7 +20,16 @@ use gravitile::engine::config::Config;
 use gravitile::modes::{self, ModeInfo, Recipe, Variant};
 
 /// Returns the CPU device that `scripts/setup` installs. Tests need this device.
+///
+/// All tests of a process share the device, so that each program is compiled once. A test that edits kernels, injects
+/// faults or records launches needs its own: [`own_cpu`].
 pub(crate) fn cpu() -> Device {
+    static SHARED: LazyLock<Device> = LazyLock::new(own_cpu);
+    SHARED.clone()
+}
+
+/// Opens the CPU device for one test alone.
+pub(crate) fn own_cpu() -> Device {
     open(DeviceKind::Cpu).expect("no OpenCL CPU device: scripts/setup installs PoCL")
 }
 
@@ -86,6 +96,11 @@ pub(crate) fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> 
 
 pub(crate) fn engine(config: Config) -> Engine {
     Engine::new(cpu(), config).expect("the engine starts")
+}
+
+/// Starts a simulation on a device that no other test uses.
+pub(crate) fn engine_on_own_cpu(config: Config) -> Engine {
+    Engine::new(own_cpu(), config).expect("the engine starts")
 }
 
 /// Returns a copy of the variant `name` in whose source the text `right` is replaced by `wrong`.

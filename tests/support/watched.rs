@@ -11,7 +11,7 @@ use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::session::{Command, Frame, Notice, Session};
 
-use super::cpu;
+use super::own_cpu;
 
 /// Time limit for waiting, far longer than anything takes on a busy machine. It only prevents endless waiting.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -40,7 +40,7 @@ impl DerefMut for Watched {
 
 impl Watched {
     pub(crate) fn new(config: Config) -> Self {
-        Self::of(move || Engine::new(cpu(), config))
+        Self::of(move || Engine::new(own_cpu(), config))
     }
 
     pub(crate) fn of(engine: impl FnOnce() -> Result<Engine> + Send + 'static) -> Self {

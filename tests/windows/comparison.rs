@@ -33,7 +33,7 @@ fn told(report: &Report) -> Vec<&str> {
 #[test]
 fn equal_simulations_stay_identical_and_a_changed_one_can_be_kept() {
     let display = Display::open();
-    let viewer = display.view(SMALL);
+    let viewer = display.view(&format!("{SMALL} --look bloom=on stars=1"));
     viewer.runs();
     compare(&viewer);
     pause(&viewer);
@@ -87,6 +87,7 @@ fn equal_simulations_stay_identical_and_a_changed_one_can_be_kept() {
 }
 
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn ending_a_comparison_restores_the_original_and_scenes_apply_to_both() {
     let display = Display::open();
     let viewer = display.view(SMALL);

@@ -83,7 +83,7 @@ fn new_bodies_run_forwards_and_other_settings_keep_the_time_direction() {
 #[test]
 fn undone_edits_leave_no_trails() {
     let display = Display::open();
-    let look = "--set colour=mass --look trails=24 auto_exposure=off bloom=off";
+    let look = "--set colour=mass --look trails=24 auto_exposure=off";
     let viewer =
         display.view(&format!("--scene plummer --bodies 300 --paused --clean --size 1200x760 {look}"));
     viewer.key("a");

@@ -239,17 +239,17 @@ fn user_settings_override_the_look_and_camera_of_a_scene() {
         fs::write(display.folder().join("scenes").join(name), text).unwrap();
     };
     fs::create_dir(display.folder().join("scenes")).unwrap();
-    scene("one.toml", "palette = \"magma\"\nexposure = -1\ntrails = 9\nstars = 0.25\ngrid = true\n");
+    scene("one.toml", "palette = \"magma\"\nexposure = -1\ntrails = 9\npoint_size = 1.5\ngrid = true\n");
     let viewer = display.view("--scene scenes/one.toml --paused --look trails=5");
     // Switches off the grid, which the scene shows.
     viewer.key("g");
     let report = viewer.quit();
     let look = |key: &str| report.look[key].to_string();
-    let found = ["palette", "exposure", "trails", "stars", "grid"].map(look);
-    assert_eq!(found, ["\"magma\"", "2.0", "5.0", "0.25", "false"]);
+    let found = ["palette", "exposure", "trails", "point_size", "grid"].map(look);
+    assert_eq!(found, ["\"magma\"", "2.0", "5.0", "1.5", "false"]);
     let text = fs::read_to_string(&settings).unwrap();
     assert!(text.contains("grid = \"false\"") && text.contains("exposure = \"2\""), "{text}");
-    for left in ["palette", "trails", "stars"] {
+    for left in ["palette", "trails", "point_size"] {
         assert!(!text.contains(left), "{left} is not the user's: {text}");
     }
     // The next scene changes only those settings that the user has not set.

@@ -50,7 +50,7 @@ fn kernel_edits_pictures_and_films_work_in_the_window() {
     viewer.key("space");
     viewer.key("F9");
     // On a busy machine, recording begins some frames later.
-    let frames = "frame ".repeat(30);
+    let frames = "frame ".repeat(15);
     viewer.act(&format!("{frames} sleep 2"));
     viewer.key("F9");
     file(display.folder(), "gravitile-plummer", ".gif");

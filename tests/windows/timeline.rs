@@ -86,7 +86,7 @@ fn a_replay_runs_to_its_end_and_can_be_filmed() {
 #[test]
 fn the_timeline_records_nothing_without_memory() {
     let display = Display::open();
-    let report = display.run("--scene plummer --bodies 300 --frames 60 --look record=0");
+    let report = display.run("--scene plummer --bodies 300 --frames 20 --look record=0");
     assert_eq!(report.timeline["frames"], 0);
     let report = display.run("--scene plummer --bodies 300 --frames 60");
     assert!(report.timeline["frames"].as_u64() > Some(0), "{}", report.timeline);

@@ -12,7 +12,7 @@ use gravitile::engine::snapshot::Snapshot;
 use image::RgbaImage;
 
 /// Options for a window that fills the display, in which nothing moves.
-const STILL: &str = "--scene plummer --bodies 300 --clean --paused --look stars=0";
+const STILL: &str = "--scene plummer --bodies 300 --clean --paused";
 /// Height of the title bar.
 const TITLE: f32 = 35.0;
 /// Distances of the middles of the title bar's buttons from the right edge of the window.

@@ -580,6 +580,7 @@ fn bench_plots_its_measurements() {
 }
 
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn bench_draws_rooflines() {
     let folder = folder();
     let bench = "bench --variant naive,tiled,tree,fused --bodies 256 --repeats 1 --seconds 0.01";

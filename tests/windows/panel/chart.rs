@@ -133,6 +133,7 @@ fn the_chart_draws_the_best_trial_per_position_and_lists_all() {
 }
 
 #[test]
+#[ignore = "long: scripts/test --all runs it"]
 fn a_saved_chart_has_the_colours_of_its_lines() {
     let app = App::new(MODES[0]);
     let mut chart = Chart::new(Axis::WorkGroup, &app.config, &app.device);
