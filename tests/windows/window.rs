@@ -358,12 +358,12 @@ fn a_scene_opens_with_a_camera_move_if_asked_and_a_press_ends_it() {
 #[test]
 fn bodies_that_drift_away_are_kept_in_view() {
     let display = Display::open();
-    let rows = "x,y,z,vx,vy,vz,m\n-1,0,0,2,0,0,1e-6\n1,0,0,2,0,0,1e-6\n0,0.4,0,2,0,0,1e-6\n";
+    let rows = "x,y,z,vx,vy,vz,m\n-1,0,0,1,0,0,1e-6\n1,0,0,1,0,0,1e-6\n0,0.4,0,1,0,0,1e-6\n";
     fs::write(display.folder().join("drift.csv"), rows).unwrap();
     let leaves = |keeps: &str| {
         let look = format!("--look keep_in_view={keeps} --set dt=0.01 --steps-per-frame 1 --size 900x600");
-        let report = display.run(&format!("--load drift.csv {look} --frames 250"));
-        assert!(report.stats["step"].as_u64().unwrap() > 150, "{:?}", report.stats["step"]);
+        let report = display.run(&format!("--load drift.csv {look} --frames 450"));
+        assert!(report.stats["step"].as_u64().unwrap() > 300, "{:?}", report.stats["step"]);
         report.controls.contains_key("frame all")
     };
     assert!(leaves("off"), "they leave the picture");
