@@ -178,12 +178,13 @@ impl Display {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
-        // The user's settings must not affect the tests; PoCL's cache is kept, because it saves minutes.
+        // The user's settings must not affect the tests; the caches of PoCL and Mesa are kept, because they save minutes.
         for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
             command.env(name, self.folder.path());
         }
         if let Some(cache) = dirs::cache_dir() {
             command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
+            command.env("MESA_SHADER_CACHE_DIR", cache);
         }
         command.envs(self.environment.iter().copied());
         command

@@ -34,13 +34,13 @@ pub(super) fn isolated(program: &str, folder: &Path) -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "COLUMNS", "GRAVITILE_LOG"] {
         command.env_remove(name);
     }
-    // The user's settings must not affect the tests; PoCL's cache is kept, because it saves minutes.
+    // The user's settings must not affect the tests; the caches of PoCL and Mesa are kept, because they save minutes.
     for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
         command.env(name, folder);
     }
-    command.env("MESA_SHADER_CACHE_DISABLE", "true");
     if let Some(cache) = dirs::cache_dir() {
         command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
+        command.env("MESA_SHADER_CACHE_DIR", cache);
     }
     command
 }
