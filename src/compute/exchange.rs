@@ -396,8 +396,8 @@ impl Staging {
 
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
 /// Copies of different rows of a buffer may run at the same time in the device's two queues. OpenCL does not say whether
-/// they may; NVIDIA's driver allows it. With an event `ready`, queues the copy in the device's queue for copies, to start after
-/// the event. Returns an event that completes when the copy has ended.
+/// they may; NVIDIA's driver allows it. With an event `ready`, queues the copy in the device's queue for copies, to start
+/// after the event. Returns an event that completes when the copy has ended.
 ///
 /// # Safety
 /// `host` must point to at least as many bytes as the copy has. Until the copy has ended, these bytes must not be freed

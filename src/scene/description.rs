@@ -34,8 +34,8 @@ pub struct Scene {
     /// Largest number of bodies that `auto` selects. Scenes that look best with few bodies set this limit; with `None`,
     /// the number depends only on the device.
     pub auto_bodies: Option<usize>,
-    /// Share of the device's usual number of bodies that `auto` selects, greater than 0 and at most 1; `None` means 1. Scenes
-    /// that need several steps per frame set a small share. [`Self::auto_bodies`] still limits the result.
+    /// Share of the device's usual number of bodies that `auto` selects, greater than 0 and at most 1; `None` means 1.
+    /// Scenes that need several steps per frame set a small share. [`Self::auto_bodies`] still limits the result.
     pub auto_share: Option<f32>,
     /// Default number of steps in a run of the scene; `None` if the scene does not set one.
     pub steps: Option<u32>,

@@ -190,8 +190,8 @@ impl Display {
         command
     }
 
-    /// Starts `gravitile ARGS` with a report, and without bloom and stars unless ARGS set them. Arguments are separated by
-    /// spaces.
+    /// Starts `gravitile ARGS` with a report, and without bloom and stars unless ARGS set them. Spaces separate the
+    /// arguments.
     fn start(&self, args: &str) -> Child {
         let launcher = ["mpirun", "-n", &self.ranks.to_string()].map(str::to_owned);
         let words = [if self.ranks > 1 { &launcher[..] } else { &[] }, &self.program].concat();
@@ -200,8 +200,8 @@ impl Display {
             compositor.enter(&mut command);
         }
         command.args(&words[1..]);
-        // Without bloom and stars, a CPU draws a frame in two thirds of the time. Automatic bloom would also end in the middle of
-        // a test on a busy machine.
+        // Without bloom and stars, a CPU draws a frame in two thirds of the time. Automatic bloom would also end in the
+        // middle of a test on a busy machine.
         command.args(["--look", "bloom=off", "stars=0", "--report", "report.json"]);
         command.args(args.split_whitespace());
         command.current_dir(self.folder.path()).stdin(Stdio::null());

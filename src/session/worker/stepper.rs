@@ -122,11 +122,13 @@ impl Stepper {
             (false, true) => f64::INFINITY,
             (false, false) => LONGEST_PICTURES * usual,
         });
-        // During the fast steps, slow drawing does not raise the limit further, so that trails stay smooth.
-        let usual = f64::from(config.pace()) * slower;
-        let fast = f64::from(config.pace_at(situation.step));
-        let is_fast = fast > f64::from(config.pace());
-        let most = if is_free { MAX_FREE_BURST.into() } else { usual.max(fast) };
+        // Slow drawing raises only the usual limit, and not that of a scene's fast beginning, so that trails stay smooth.
+        let (usual_pace, pace) = (config.pace(), config.pace_at(situation.step));
+        let is_fast = pace > usual_pace;
+        let most = match is_free {
+            true => MAX_FREE_BURST.into(),
+            false => (f64::from(usual_pace) * slower).max(pace.into()),
+        };
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - situation.read_seconds;

@@ -28,7 +28,8 @@ use self::formats::{FORMATS, Format, KERNELS, carrying, check_error, sealed, tip
 use self::handmade::{Made, REFUSED};
 use self::limits::{FOLDER, MOST_BESIDES, MUTATIONS, peak, run_limited};
 
-/// Number of randomly damaged files per format in a short test run; a long run uses `MANY`.
+/// Number of randomly damaged files per format in a short test run; a long run uses `MANY`. Each valid file of a format is
+/// damaged at least once.
 const FEW: usize = 10;
 const MANY: usize = 3000;
 /// Number of readable files per format whose simulation then runs some steps, in short and in long test runs.
