@@ -1,4 +1,4 @@
-//! Selects the named bodies whose names and orbits are drawn over the picture, and lists the heaviest bodies.
+//! Selects the named bodies whose names, orbits and paths are drawn over the picture, and lists the heaviest bodies.
 
 use glam::{DVec3, Vec3};
 
@@ -6,7 +6,7 @@ use crate::base::look::Srgb;
 use crate::base::{Look, Points, Shape};
 use crate::scene::Origin;
 use crate::session::Stats;
-use crate::ui::{Caption, Captions};
+use crate::ui::{Caption, Captions, Line};
 use crate::view::Camera;
 
 /// Maximum number of named bodies in view whose names are shown.
@@ -17,7 +17,7 @@ const CONSIDERED: usize = 4096;
 /// Maximum number of bodies in the list of the heaviest bodies.
 const LISTED: usize = 8;
 
-/// The named bodies, the heaviest bodies, and the orbits to show. They are computed only when the bodies change.
+/// The named bodies, the heaviest bodies, and the orbits and paths to show. They are computed only when the bodies change.
 #[derive(Debug, Default)]
 pub(crate) struct NamedBodies {
     /// Mode, generation and number of changes for which the other fields were computed.
@@ -28,6 +28,11 @@ pub(crate) struct NamedBodies {
     orbits: Vec<Orbit>,
     /// Index and mass of each body in the list of the heaviest bodies; see the function [`heaviest`].
     heaviest: Vec<(usize, f32)>,
+    /// Mode and generation for which `paths` were computed.
+    run: Option<(&'static str, u64)>,
+    /// Paths that the named bodies will follow from the start of the run, each with the colour of the body. Empty unless
+    /// the scene lists only a few bodies.
+    paths: Vec<(Option<Srgb>, Vec<Vec3>)>,
 }
 
 /// Initial orbit of a body around another one, which is at the focus of the ellipse.
@@ -42,7 +47,7 @@ struct Orbit {
 }
 
 impl NamedBodies {
-    /// Returns the captions (names, orbits and date) for a picture of `points`. `view` holds the camera and the aspect
+    /// Returns the captions (names, orbits, paths and date) for a picture of `points`. `view` holds the camera and the aspect
     /// ratio of the picture; the settings in `look` select which captions are shown.
     pub(crate) fn captions(
         &mut self,
@@ -60,8 +65,12 @@ impl NamedBodies {
             Some(Caption { body, name, at, is_selected: selected == Some(body) })
         };
         let in_view = if look.labels { self.in_view(view, points, stats) } else { Vec::new() };
-        let orbits = if look.orbits { self.orbits(view.0, points) } else { Vec::new() };
-        Captions { names: in_view.into_iter().filter_map(caption).collect(), orbits, date }
+        let (mut orbits, mut paths) = (Vec::new(), Vec::new());
+        if look.orbits {
+            orbits = self.orbits(view.0, points);
+            paths = self.paths(view.0);
+        }
+        Captions { names: in_view.into_iter().filter_map(caption).collect(), orbits, paths, date }
     }
 
     /// Returns the index and the mass of each body in the list of the heaviest bodies, the heaviest first.
@@ -91,8 +100,8 @@ impl NamedBodies {
         selected.into_iter().chain(others).filter_map(place).take(SHOWN).collect()
     }
 
-    /// Returns the orbits as lines on the screen, in picture heights from its centre, each with its colour.
-    fn orbits(&self, camera: &Camera, points: &Points) -> Vec<(Option<Srgb>, Vec<[f32; 2]>)> {
+    /// Returns the orbits as lines on the screen.
+    fn orbits(&self, camera: &Camera, points: &Points) -> Vec<Line> {
         let mut lines = Vec::new();
         for Orbit { focus, line, colour } in &self.orbits {
             let Some([x, y, z, _]) = points.position(*focus) else { continue };
@@ -102,8 +111,22 @@ impl NamedBodies {
         lines
     }
 
-    /// Sorts the named bodies by mass, and finds the heaviest bodies and the orbits, if the bodies have changed.
+    /// Returns the paths as lines on the screen.
+    fn paths(&self, camera: &Camera) -> Vec<Line> {
+        let parts = |(colour, path): &(Option<Srgb>, Vec<Vec3>)| {
+            let colour = *colour;
+            camera.project_line(path.iter().copied()).into_iter().map(move |part| (colour, part))
+        };
+        self.paths.iter().flat_map(parts).collect()
+    }
+
+    /// Sorts the named bodies by mass, and finds the heaviest bodies and the orbits, if the bodies have changed. Predicts
+    /// the paths if a run has begun.
     fn update(&mut self, points: &Points, stats: &Stats) {
+        let run = Some((stats.mode, stats.generation));
+        if self.run != run {
+            (self.run, self.paths) = (run, paths(stats));
+        }
         let moment = Some((stats.mode, stats.generation, stats.changes));
         if self.moment != moment {
             let mass = |body: usize| points.position(body).map_or(0.0, |x| x[3]);
@@ -111,7 +134,7 @@ impl NamedBodies {
             order.sort_by(|a, b| mass(*b).total_cmp(&mass(*a)));
             order.truncate(CONSIDERED);
             let orbits = order.iter().take(SHOWN).filter_map(|body| orbit(*body, stats)).collect();
-            *self = Self { moment, order, orbits, heaviest: heaviest(points) };
+            (self.moment, self.order, self.orbits, self.heaviest) = (moment, order, orbits, heaviest(points));
         }
     }
 }
@@ -124,6 +147,19 @@ fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
     let (focus, _) = stats.names.iter().find(|(_, name)| *name == focus)?;
     let line = ellipse.map(|at| DVec3::from(at).as_vec3()).collect();
     Some(Orbit { focus, line, colour: scene.colours.get(name).copied() })
+}
+
+/// Returns the predicted paths of the named bodies, each with the body's colour, if the scene lists only a few bodies.
+fn paths(stats: &Stats) -> Vec<(Option<Srgb>, Vec<Vec3>)> {
+    let scene = &stats.config.start;
+    let Origin::Bodies(bodies) = &scene.origin else { return Vec::new() };
+    let paths = stats.config.mode.paths(bodies).into_iter().enumerate();
+    paths
+        .filter_map(|(body, path)| {
+            let name = scene.names.get(body)?;
+            Some((scene.colours.get(name).copied(), path))
+        })
+        .collect()
 }
 
 /// Returns the index and the mass of the [`LISTED`] heaviest bodies, the heaviest first. Omits listed bodies that are
@@ -153,8 +189,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::base::BodyNames;
     use crate::engine::Config;
     use crate::modes::MODES;
+    use crate::scene::Scene;
 
     #[test]
     fn named_bodies_in_view_are_labelled_with_the_selected_first_then_by_mass() {
@@ -215,6 +253,34 @@ mod tests {
         stats = Stats { config: Arc::default(), generation: 4, ..stats };
         let other = named.captions(&Look::default(), (&camera, 1.5), &points, &stats);
         assert_eq!((other.orbits.len(), other.date), (0, None), "another scene");
+    }
+
+    #[test]
+    fn a_few_listed_bodies_show_the_paths_that_they_will_follow() {
+        let start = MODES[0].scene("pythagorean").unwrap().clone();
+        let config = Arc::new(Config { start: start.clone(), ..Config::default() });
+        let stats = Stats { names: start.names.clone(), config, generation: 1, ..Stats::default() };
+        let Origin::Bodies(bodies) = &start.origin else {
+            panic!("the scene `pythagorean` does not list its bodies")
+        };
+        let points = Points {
+            positions: bodies.positions.clone().into(),
+            values: vec![0.0; 3].into(),
+            ..Points::default()
+        };
+        let camera = Camera { pitch: 1.5, distance: 20.0, ..Camera::default() };
+        let captions = |look: &Look, stats: &Stats| {
+            NamedBodies::default().captions(look, (&camera, 1.5), &points, stats)
+        };
+        let shown = captions(&Look::default(), &stats);
+        let colours: Vec<_> = shown.paths.iter().map(|(colour, _)| *colour).collect();
+        assert_eq!(colours, ["Mass 3", "Mass 4", "Mass 5"].map(|name| start.colours.get(name).copied()));
+        assert!(shown.orbits.is_empty() && shown.paths.iter().all(|(_, line)| line.len() > 50));
+        assert_eq!(captions(&Look { orbits: false, ..Look::default() }, &stats).paths, []);
+        let unnamed = Scene { names: BodyNames::default(), ..Scene::clone(&start) };
+        let without_names = Config { start: Arc::new(unnamed), ..Config::default() };
+        let stats = Stats { config: Arc::new(without_names), ..stats };
+        assert_eq!(captions(&Look::default(), &stats).paths, [], "bodies without names have no paths");
     }
 
     #[test]

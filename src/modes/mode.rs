@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use glam::Vec3;
+
 use super::accuracy::{Sample, TOLERANCE, UNNOTICED};
 use super::distributions::Distribution;
 use super::kernels::sources;
@@ -264,6 +266,12 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns `None` if only a simulation can compute the points.
     fn preview(&self, _device: &Device, _state: &State) -> Result<Option<Points>> {
         Ok(None)
+    }
+
+    /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the body's
+    /// present position. Returns an empty list if the mode does not predict the paths of these bodies.
+    fn paths(&self, _bodies: &Bodies) -> Vec<Vec<Vec3>> {
+        Vec::new()
     }
 
     /// Returns the time step, which is the simulated time that one step covers.

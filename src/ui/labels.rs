@@ -1,9 +1,9 @@
-//! Orbits and names of bodies over the picture, in the window and in saved pictures. Names are placed so that no two of them
+//! Orbits, predicted paths and names of bodies over the picture, in the window and in saved pictures. Names are placed so that no two of them
 //! overlap.
 
 use std::collections::HashMap;
 
-use egui::{Align2, Color32, FontId, LayerId, Painter, Pos2, Rect, Stroke, Vec2, vec2};
+use egui::{Align2, Color32, FontId, LayerId, Mesh, Painter, Pos2, Rect, Stroke, Vec2, vec2};
 use image::RgbImage;
 
 use super::action::Collector;
@@ -26,20 +26,30 @@ const SMALLEST: f32 = 0.8;
 const MARGIN: f32 = 12.0;
 /// Opacity of an orbit.
 const ORBIT: f32 = 0.32;
+/// Cross-section of a path at its beginning: pairs of a distance from the centre line, in points, and the opacity at this
+/// distance.
+const PATH_PROFILE: [(f32, f32); 5] = [(-6.0, 0.0), (-1.5, 0.15), (0.0, 0.9), (1.5, 0.15), (6.0, 0.0)];
+/// Opacity at the end of a path, divided by the opacity at its beginning.
+const PATH_END_OPACITY: f32 = 0.1;
 /// Possible directions from a body to the middle of its name. The first direction is preferred.
 const SIDES: [Vec2; 4] = [Vec2::RIGHT, Vec2::LEFT, Vec2::UP, Vec2::DOWN];
 
-/// Names, orbits and date that are drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y
+/// Names, orbits, paths and date that are drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y
 /// pointing down.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Captions {
     /// Named bodies in view, most important first.
     pub names: Vec<Caption>,
-    /// Orbits: the colour of each (`None` for grey), and the points of a line along it.
-    pub orbits: Vec<(Option<Srgb>, Vec<[f32; 2]>)>,
+    /// Orbits.
+    pub orbits: Vec<Line>,
+    /// Predicted paths, which glow, and fade towards their ends.
+    pub paths: Vec<Line>,
     /// Date at the lower right of saved pictures. In the window, the date is shown beside the scale bar instead.
     pub date: Option<String>,
 }
+
+/// Line in the coordinates of [`Captions`]: its colour (`None` for grey) and its points.
+pub type Line = (Option<Srgb>, Vec<[f32; 2]>);
 
 /// Name of a body, to be drawn over a picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +99,7 @@ impl Labels {
         })
     }
 
-    /// Draws orbits and names over the `picture` in the window. `overlay` is the part of the picture that the statistics cover.
+    /// Draws orbits, paths and names over the `picture` in the window. `overlay` is the part of the picture that the statistics cover.
     pub(super) fn show(
         &mut self,
         ctx: &egui::Context,
@@ -103,14 +113,19 @@ impl Labels {
         }
     }
 
-    /// Draws the orbits, and the names for which there is room; returns these names.
+    /// Draws the orbits and paths, and the names for which there is room; returns these names.
     fn draw(&mut self, painter: &Painter, picture: Rect, captions: &Captions, overlay: Rect) -> Vec<Label> {
         let colours = theme::of_context(painter.ctx());
         let place = |[x, y]: &[f32; 2]| picture.center() + vec2(*x, *y) * picture.height();
+        let shown =
+            |colour: &Option<Srgb>| colour.map_or(colours.weak, |[r, g, b]| Color32::from_rgb(r, g, b));
         for (colour, line) in &captions.orbits {
-            let colour = colour.map_or(colours.weak, |[r, g, b]| Color32::from_rgb(r, g, b));
-            let stroke = Stroke::new(1.0_f32, colour.gamma_multiply(ORBIT));
+            let stroke = Stroke::new(1.0_f32, shown(colour).gamma_multiply(ORBIT));
             painter.line(line.iter().map(place).collect(), stroke);
+        }
+        for (colour, line) in &captions.paths {
+            let line: Vec<Pos2> = line.iter().map(place).collect();
+            painter.add(ribbon(&line, shown(colour)));
         }
         let galley = |caption: &Caption| {
             painter.layout_no_wrap(caption.name.clone(), FontId::proportional(SIZE), Color32::PLACEHOLDER)
@@ -161,6 +176,34 @@ impl Labels {
         self.sides.retain(|body, _| placed.iter().any(|label| named[label.nth].0 == *body));
         placed
     }
+}
+
+/// Returns the mesh of a glowing line that passes through `points` and fades towards the last point.
+fn ribbon(points: &[Pos2], colour: Color32) -> Mesh {
+    let mut mesh = Mesh::default();
+    let mut across = Vec2::ZERO;
+    for (nth, at) in points.iter().enumerate() {
+        let last = points.len() - 1;
+        let along = points[(nth + 1).min(last)] - points[nth.saturating_sub(1)];
+        let normal = along.normalized().rot90();
+        // Where the line turns back, the normal is reversed so that the ribbon does not twist.
+        if normal.length_sq() > 0.5 {
+            across = if normal.dot(across) < 0.0 { -normal } else { normal };
+        }
+        let fade = 1.0 - (1.0 - PATH_END_OPACITY) * nth as f32 / last.max(1) as f32;
+        for (offset, opacity) in PATH_PROFILE {
+            mesh.colored_vertex(*at + offset * across, colour.gamma_multiply(opacity * fade));
+        }
+    }
+    let width = PATH_PROFILE.len() as u32;
+    for row in 1..points.len() as u32 {
+        for column in 1..width {
+            let corner = row * width + column;
+            mesh.add_triangle(corner, corner - 1, corner - width);
+            mesh.add_triangle(corner - 1, corner - width, corner - width - 1);
+        }
+    }
+    mesh
 }
 
 #[cfg(test)]
@@ -229,7 +272,28 @@ mod tests {
         let line = vec![[-0.4, 0.3], [0.4, 0.3]];
         let orbit = Captions { orbits: vec![(Some([0, 0, 255]), line)], ..Captions::default() };
         assert!(lit(&orbit, 100..200, 155..165) && !lit(&orbit, 0..320, 0..150));
+        // A path fades towards its end, and its points may coincide.
+        let line = vec![[-0.4, 0.3], [-0.4, 0.3], [0.0, 0.3], [0.4, 0.3]];
+        let path = Captions { paths: vec![(Some([0, 0, 255]), line)], ..Captions::default() };
+        let painted = Labels::default().paint(RgbImage::new(320, 200), &path, Theme::Dark);
+        let [first, middle, last] = [85, 160, 235].map(|x| painted.get_pixel(x, 160).0[2]);
+        assert!(first > middle && middle > last && last > 10, "{first} {middle} {last}");
+        assert!(!lit(&path, 0..320, 0..145));
         let dated = Captions { date: Some("2000-01-01".to_owned()), ..Captions::default() };
         assert!(lit(&dated, 230..320, 170..200) && !lit(&dated, 0..200, 0..200));
+    }
+
+    #[test]
+    fn a_ribbon_has_the_same_width_at_sharp_turns_and_where_points_coincide() {
+        let at = |x: f32| Pos2::new(x, 10.0);
+        for line in [&[][..], &[at(1.0)], &[at(0.0), at(50.0), at(50.0), at(50.0), at(20.0), at(0.0)]] {
+            let mesh = ribbon(line, Color32::WHITE);
+            assert_eq!(mesh.vertices.len(), line.len() * PATH_PROFILE.len());
+            if line.len() > 1 {
+                let ys: Vec<f32> = mesh.vertices.iter().map(|vertex| vertex.pos.y - 10.0).collect();
+                assert!(ys.chunks(PATH_PROFILE.len()).all(|row| row == &ys[..PATH_PROFILE.len()]), "{ys:?}");
+                assert!(mesh.is_valid() && ys.iter().all(|y| y.is_finite()));
+            }
+        }
     }
 }

@@ -62,7 +62,7 @@ pub use event_groups::split_events;
 pub use export::{FilmPlan, PictureSize};
 pub use interface::{Output, Ui};
 pub use keys::{CONTROLS, Control, Trigger};
-pub use labels::{Caption, Captions, Labels};
+pub use labels::{Caption, Captions, Labels, Line};
 pub use lesson::Lesson;
 pub use model::{Markers, Model, ToolSettings, WindowStats};
 pub use timeline_state::TimelineState;

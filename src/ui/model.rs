@@ -110,7 +110,7 @@ pub struct Markers {
     pub selected: Option<[f32; 2]>,
     /// Lines along the osculating orbit of the selected body; empty if there is none.
     pub orbit: Vec<Vec<[f32; 2]>>,
-    /// Names and orbits of bodies.
+    /// Names, orbits and paths of bodies.
     pub captions: Captions,
     /// Start and end of the launch arrow while the user aims.
     pub aim: Option<[[f32; 2]; 2]>,

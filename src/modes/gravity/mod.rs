@@ -6,6 +6,7 @@ mod carried;
 mod mode;
 mod mutual;
 mod parameters;
+mod paths;
 mod reference;
 mod share;
 mod simulation;

@@ -1,5 +1,7 @@
 //! Entry of the gravity mode in the table of modes.
 
+use glam::Vec3;
+
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
 use super::parameters::{Accuracy, Colour, Gravity};
 use super::simulation::{self, GravitySimulation};
@@ -123,6 +125,10 @@ impl Mode for Gravity {
             Colour::Acceleration | Colour::Cost | Colour::Error => Ok(None),
             _ => simulation::preview(device, self, state.bodies()?).map(Some),
         }
+    }
+
+    fn paths(&self, bodies: &Bodies) -> Vec<Vec<Vec3>> {
+        self.predicted_paths(bodies)
     }
 
     fn time_step(&self) -> f64 {

@@ -8,7 +8,7 @@ type Vector = glam::DVec3;
 
 impl Gravity {
     /// Returns the softened 1/r³ factor s(r) in the acceleration m·d·s(r), for the squared distance `r2` = r².
-    fn fade(&self, r2: f64) -> f64 {
+    pub(super) fn fade(&self, r2: f64) -> f64 {
         let eps2 = f64::from(self.eps).powi(2);
         let r2 = match self.softening {
             Softening::Plummer => r2 + eps2,
@@ -127,6 +127,7 @@ impl Gravity {
     }
 }
 
-fn place<T: Copy + Into<f64>>([x, y, z, _]: &[T; 4]) -> Vector {
+/// Returns the position of a body.
+pub(super) fn place<T: Copy + Into<f64>>([x, y, z, _]: &[T; 4]) -> Vector {
     Vector::new((*x).into(), (*y).into(), (*z).into())
 }
