@@ -14,7 +14,7 @@ use crate::base::{Look, Result, Sprites};
 
 /// Number of bodies beyond which the brightness of the picture no longer grows.
 const MILLION: f32 = 1_048_576.0;
-/// Minimum number of bodies at which bodies of equal mass get different brightness and size, as stars have.
+/// Number of bodies above which bodies of equal mass are drawn with varied brightness and size, like stars.
 const VARIED: usize = 1 << 12;
 
 pub(super) struct Glow {
@@ -84,7 +84,7 @@ impl Glow {
             distance: distance,
             light: light,
             depth_cue: depth_cue,
-            varied: self.count >= VARIED,
+            varied: self.count > VARIED,
             stride: cloud.stride,
             measured: over.map_or_else(|| cloud.palette(), |over| pixels(over.measured)),
             automatic: over.is_some_and(|over| over.is_automatic),

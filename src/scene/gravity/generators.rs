@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::galaxy::Galaxy;
 use super::law::Law;
-use super::{cloud, web};
+use super::{cloud, patterns, web};
 use crate::base::{Bodies, ParamValues, State};
 use crate::scene::density::{DensityLaw, DensityModel, ScaledDensity};
 use crate::scene::frame::{centre, scale, shift, turn};
@@ -50,6 +50,18 @@ pub(crate) static GENERATORS: &[Generator] = &[
     },
     Generator { name: "cube", arguments: &[], density: None, make: cube },
     Generator { name: "ball", arguments: &[], density: None, make: ball },
+    Generator {
+        name: "lattice",
+        arguments: &[],
+        density: None,
+        make: |setup, _| finish(setup, |n, _, random| patterns::lattice(n, random)),
+    },
+    Generator {
+        name: "shells",
+        arguments: &[],
+        density: None,
+        make: |setup, _| finish(setup, |n, _, random| patterns::shells(n, random)),
+    },
     Generator {
         name: "cloud",
         arguments: &[],

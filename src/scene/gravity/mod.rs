@@ -8,6 +8,7 @@ mod galaxy;
 mod generators;
 mod halo;
 mod law;
+mod patterns;
 mod plummer;
 mod web;
 
