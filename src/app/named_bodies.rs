@@ -17,10 +17,11 @@ const CONSIDERED: usize = 4096;
 /// Maximum number of bodies in the list of the heaviest bodies.
 const LISTED: usize = 8;
 
-/// The named bodies, the heaviest bodies, and the orbits and paths to show. They are computed only when the bodies change.
+/// The named bodies, the heaviest bodies, and the orbits and paths to show. The paths are computed when a run begins, and
+/// everything else when the bodies change.
 #[derive(Debug, Default)]
 pub(crate) struct NamedBodies {
-    /// Mode, generation and number of changes for which the other fields were computed.
+    /// Mode, generation and number of changes for which `order`, `orbits` and `heaviest` were computed.
     moment: Option<(&'static str, u64, u64)>,
     /// Indices of the bodies that have names, the heaviest first.
     order: Vec<usize>,
@@ -47,8 +48,8 @@ struct Orbit {
 }
 
 impl NamedBodies {
-    /// Returns the captions (names, orbits, paths and date) for a picture of `points`. `view` holds the camera and the aspect
-    /// ratio of the picture; the settings in `look` select which captions are shown.
+    /// Returns the captions (names, orbits, paths and date) for a picture of `points`. `view` holds the camera and the
+    /// aspect ratio of the picture; the settings in `look` select which captions are shown.
     pub(crate) fn captions(
         &mut self,
         look: &Look,
@@ -113,11 +114,12 @@ impl NamedBodies {
 
     /// Returns the paths as lines on the screen.
     fn paths(&self, camera: &Camera) -> Vec<Line> {
-        let parts = |(colour, path): &(Option<Srgb>, Vec<Vec3>)| {
-            let colour = *colour;
-            camera.project_line(path.iter().copied()).into_iter().map(move |part| (colour, part))
-        };
-        self.paths.iter().flat_map(parts).collect()
+        let mut lines = Vec::new();
+        for (colour, path) in &self.paths {
+            let parts = camera.project_line(path.iter().copied());
+            lines.extend(parts.into_iter().map(|part| (*colour, part)));
+        }
+        lines
     }
 
     /// Sorts the named bodies by mass, and finds the heaviest bodies and the orbits, if the bodies have changed. Predicts
@@ -125,7 +127,7 @@ impl NamedBodies {
     fn update(&mut self, points: &Points, stats: &Stats) {
         let run = Some((stats.mode, stats.generation));
         if self.run != run {
-            (self.run, self.paths) = (run, paths(stats));
+            (self.run, self.paths) = (run, predicted_paths(stats));
         }
         let moment = Some((stats.mode, stats.generation, stats.changes));
         if self.moment != moment {
@@ -150,7 +152,7 @@ fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
 }
 
 /// Returns the predicted paths of the named bodies, each with the body's colour, if the scene lists only a few bodies.
-fn paths(stats: &Stats) -> Vec<(Option<Srgb>, Vec<Vec3>)> {
+fn predicted_paths(stats: &Stats) -> Vec<(Option<Srgb>, Vec<Vec3>)> {
     let scene = &stats.config.start;
     let Origin::Bodies(bodies) = &scene.origin else { return Vec::new() };
     let paths = stats.config.mode.paths(bodies).into_iter().enumerate();

@@ -1,5 +1,5 @@
-//! Orbits, predicted paths and names of bodies over the picture, in the window and in saved pictures. Names are placed so that no two of them
-//! overlap.
+//! Orbits, predicted paths and names of bodies over the picture, in the window and in saved pictures. Names are placed so
+//! that no two of them overlap.
 
 use std::collections::HashMap;
 
@@ -34,8 +34,8 @@ const PATH_END_OPACITY: f32 = 0.1;
 /// Possible directions from a body to the middle of its name. The first direction is preferred.
 const SIDES: [Vec2; 4] = [Vec2::RIGHT, Vec2::LEFT, Vec2::UP, Vec2::DOWN];
 
-/// Names, orbits, paths and date that are drawn over a picture. Positions are relative to the picture's centre, in picture heights, with y
-/// pointing down.
+/// Names, orbits, paths and date that are drawn over a picture. Positions are relative to the picture's centre, in
+/// picture heights, with y pointing down.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Captions {
     /// Named bodies in view, most important first.
@@ -99,7 +99,8 @@ impl Labels {
         })
     }
 
-    /// Draws orbits, paths and names over the `picture` in the window. `overlay` is the part of the picture that the statistics cover.
+    /// Draws orbits, paths and names over the `picture` in the window. `overlay` is the part of the picture that the
+    /// statistics cover.
     pub(super) fn show(
         &mut self,
         ctx: &egui::Context,
@@ -182,11 +183,12 @@ impl Labels {
 fn ribbon(points: &[Pos2], colour: Color32) -> Mesh {
     let mut mesh = Mesh::default();
     let mut across = Vec2::ZERO;
+    let last = points.len().saturating_sub(1);
     for (nth, at) in points.iter().enumerate() {
-        let last = points.len() - 1;
         let along = points[(nth + 1).min(last)] - points[nth.saturating_sub(1)];
         let normal = along.normalized().rot90();
-        // Where the line turns back, the normal is reversed so that the ribbon does not twist.
+        // `across` keeps its side of the line where `points` turn back, because the mesh would otherwise cross itself. Where
+        // `points` coincide, there is no normal, and `across` stays as it is.
         if normal.length_sq() > 0.5 {
             across = if normal.dot(across) < 0.0 { -normal } else { normal };
         }

@@ -172,7 +172,8 @@ mod tests {
         }
         assert!(Gravity { decay: 0.9, ..gravity.clone() }.predicted_paths(&bodies).is_empty());
         assert!(Gravity { g: 0.0, ..gravity.clone() }.predicted_paths(&bodies).is_empty());
-        // Without softening, two bodies at the same position make the step length 0. The computation must still end.
+        // With very little softening, two bodies at the same position make the steps so short that their number reaches its
+        // limit before the paths have their full duration.
         let mut together = bodies;
         together.push([0.5, 0.0, 0.0], [0.0; 3], 1.0);
         assert_eq!(Gravity { eps: 1e-5, ..gravity }.predicted_paths(&together).len(), 3);

@@ -67,11 +67,9 @@ pub(super) fn shells(n: usize, random: &mut Random) -> Bodies<f64> {
             let angle = TAU * (turn + GOLDEN * nth as f64).fract();
             let z = 1.0 - (2.0 * nth as f64 + 1.0) / count as f64;
             let ring = (1.0 - z * z).sqrt();
-            let at = [ring * cos(angle), ring * sin(angle), z];
-            bodies.push(at.map(|c| radius * c), [0.0; 3], 1.0 / n as f64);
-            if let Some(velocity) = bodies.velocities.last_mut() {
-                velocity[3] = group(shell, at[0]);
-            }
+            let [x, y, z] = [ring * cos(angle), ring * sin(angle), z];
+            bodies.positions.push([radius * x, radius * y, radius * z, 1.0 / n as f64]);
+            bodies.velocities.push([0.0, 0.0, 0.0, group(shell, x)]);
         }
     }
     bodies
