@@ -17,8 +17,8 @@ const CONSIDERED: usize = 4096;
 /// Maximum number of bodies in the list of the heaviest bodies.
 const LISTED: usize = 8;
 
-/// The named bodies, the heaviest bodies, and the orbits and paths to show. The paths are computed when a run begins, and
-/// everything else when the bodies change.
+/// The named bodies, the heaviest bodies, and the orbits and paths to show. The paths are computed when a run begins,
+/// and everything else when the bodies change.
 #[derive(Debug, Default)]
 pub(crate) struct NamedBodies {
     /// Mode, generation and number of changes for which `order`, `orbits` and `heaviest` were computed.
@@ -31,8 +31,8 @@ pub(crate) struct NamedBodies {
     heaviest: Vec<(usize, f32)>,
     /// Mode and generation for which `paths` were computed.
     run: Option<(&'static str, u64)>,
-    /// Paths that the named bodies will follow from the start of the run, each with the colour of the body. Empty unless
-    /// the scene lists only a few bodies.
+    /// Paths that the named bodies will follow from the start of the run, each with the colour of the body. Empty
+    /// unless the scene lists only a few bodies.
     paths: Vec<(Option<Srgb>, Vec<Vec3>)>,
 }
 
@@ -122,8 +122,8 @@ impl NamedBodies {
         lines
     }
 
-    /// Sorts the named bodies by mass, and finds the heaviest bodies and the orbits, if the bodies have changed. Predicts
-    /// the paths if a run has begun.
+    /// Sorts the named bodies by mass, and finds the heaviest bodies and the orbits, if the bodies have changed.
+    /// Predicts the paths if a run has begun.
     fn update(&mut self, points: &Points, stats: &Stats) {
         let run = Some((stats.mode, stats.generation));
         if self.run != run {

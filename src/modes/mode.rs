@@ -268,8 +268,8 @@ pub trait Mode: Params + Any + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the body's
-    /// present position. Returns an empty list if the mode does not predict the paths of these bodies.
+    /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the
+    /// body's present position. Returns an empty list if the mode does not predict the paths of these bodies.
     fn paths(&self, _bodies: &Bodies) -> Vec<Vec<Vec3>> {
         Vec::new()
     }

@@ -1,5 +1,5 @@
-//! Orbits, predicted paths and names of bodies over the picture, in the window and in saved pictures. Names are placed so
-//! that no two of them overlap.
+//! Orbits, predicted paths and names of bodies over the picture, in the window and in saved pictures. Names are
+//! placed so that no two of them overlap.
 
 use std::collections::HashMap;
 
@@ -26,8 +26,8 @@ const SMALLEST: f32 = 0.8;
 const MARGIN: f32 = 12.0;
 /// Opacity of an orbit.
 const ORBIT: f32 = 0.32;
-/// Cross-section of a path at its beginning: pairs of a distance from the centre line, in points, and the opacity at this
-/// distance.
+/// Cross-section of a path at its beginning: pairs of a distance from the centre line, in points, and the opacity at
+/// this distance.
 const PATH_PROFILE: [(f32, f32); 5] = [(-6.0, 0.0), (-1.5, 0.15), (0.0, 0.9), (1.5, 0.15), (6.0, 0.0)];
 /// Opacity at the end of a path, divided by the opacity at its beginning.
 const PATH_END_OPACITY: f32 = 0.1;
@@ -187,8 +187,8 @@ fn ribbon(points: &[Pos2], colour: Color32) -> Mesh {
     for (nth, at) in points.iter().enumerate() {
         let along = points[(nth + 1).min(last)] - points[nth.saturating_sub(1)];
         let normal = along.normalized().rot90();
-        // `across` keeps its side of the line where `points` turn back, because the mesh would otherwise cross itself. Where
-        // `points` coincide, there is no normal, and `across` stays as it is.
+        // `across` keeps its side of the line where `points` turn back, because the mesh would otherwise cross
+        // itself. Where `points` coincide, there is no normal, and `across` stays as it is.
         if normal.length_sq() > 0.5 {
             across = if normal.dot(across) < 0.0 { -normal } else { normal };
         }

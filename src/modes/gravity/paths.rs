@@ -10,13 +10,13 @@ use crate::base::Bodies;
 
 /// Maximum number of bodies in a scene whose paths are computed. The limit keeps the computation too short to notice.
 const MAX_BODIES: usize = 8;
-/// Maximum number of steps. Close encounters without softening need many short steps; if this limit is reached, the paths
-/// end early.
+/// Maximum number of steps. Close encounters without softening need many short steps; if this limit is reached, the
+/// paths end early.
 const MAX_STEPS: usize = 20_000;
 /// Maximum number of points of a path, enough for one to ten turns of a circular orbit.
 const MAX_POINTS: usize = 1000;
-/// Duration of the paths, in periods of a circular orbit around the total mass. The radius of this orbit is the distance
-/// of the outermost body from the centre of mass.
+/// Duration of the paths, in periods of a circular orbit around the total mass. The radius of this orbit is the
+/// distance of the outermost body from the centre of mass.
 const DURATION: f64 = 0.8;
 /// Length of a step, divided by the time that [`Gravity::shortest_fall_time`] returns.
 const STEP: f64 = 0.02;
@@ -24,9 +24,9 @@ const STEP: f64 = 0.02;
 const SPACING: f64 = 0.02;
 
 impl Gravity {
-    /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the body's
-    /// present position. Returns an empty list if there are more than [`MAX_BODIES`] bodies, if no two bodies at
-    /// different positions attract each other, or if the parameter `decay` is not 1.
+    /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the
+    /// body's present position. Returns an empty list if there are more than [`MAX_BODIES`] bodies, if no two bodies
+    /// at different positions attract each other, or if the parameter `decay` is not 1.
     pub(super) fn predicted_paths(&self, bodies: &Bodies) -> Vec<Vec<Vec3>> {
         if bodies.len() > MAX_BODIES || self.decay != 1.0 {
             return Vec::new();
@@ -64,8 +64,8 @@ impl Gravity {
         TAU * (radius.powi(3) / (f64::from(self.g) * mass)).sqrt()
     }
 
-    /// Returns the shortest free-fall time scale √(r³/(G·M)) of all pairs of bodies, where r is the softened distance and
-    /// M the total mass of the pair.
+    /// Returns the shortest free-fall time scale √(r³/(G·M)) of all pairs of bodies, where r is the softened distance
+    /// and M the total mass of the pair.
     fn shortest_fall_time(&self, bodies: &Bodies<f64>) -> f64 {
         let x = &bodies.positions;
         let fall_time = |[a, b]: [&[f64; 4]; 2]| {
@@ -172,8 +172,8 @@ mod tests {
         }
         assert!(Gravity { decay: 0.9, ..gravity.clone() }.predicted_paths(&bodies).is_empty());
         assert!(Gravity { g: 0.0, ..gravity.clone() }.predicted_paths(&bodies).is_empty());
-        // With very little softening, two bodies at the same position make the steps so short that their number reaches its
-        // limit before the paths have their full duration.
+        // With very little softening, two bodies at the same position make the steps so short that their number
+        // reaches its limit before the paths have their full duration.
         let mut together = bodies;
         together.push([0.5, 0.0, 0.0], [0.0; 3], 1.0);
         assert_eq!(Gravity { eps: 1e-5, ..gravity }.predicted_paths(&together).len(), 3);

@@ -19,9 +19,9 @@ const SHELLS: usize = 3;
 /// Number of groups into which the bodies of a shell are divided. The colour `origin` shows the groups.
 const GROUPS: usize = 3;
 
-/// Returns `n` bodies of equal mass on a cubic lattice that fills a cube of side 2, with G = M = 1. The lattice
-/// may have more than `n` points (see [`sides`]); points at even intervals then stay empty. If the numbers of points along
-/// the axes differ, the spacings differ slightly too.
+/// Returns `n` bodies of equal mass on a cubic lattice that fills a cube of side 2, with G = M = 1. The lattice may
+/// have more than `n` points (see [`sides`]); points at even intervals then stay empty. If the numbers of points
+/// along the axes differ, the spacings differ slightly too.
 pub(super) fn lattice(n: usize, random: &mut Random) -> Bodies<f64> {
     let sides = sides(n);
     let points = sides.iter().product::<usize>();
@@ -38,8 +38,8 @@ pub(super) fn lattice(n: usize, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Returns the numbers of lattice points along the three axes. The numbers differ by at most one, and their product is as
-/// small as possible but at least `n`.
+/// Returns the numbers of lattice points along the three axes. The numbers differ by at most one, and their product
+/// is as small as possible but at least `n`.
 fn sides(n: usize) -> [usize; 3] {
     let mut sides = [1; 3];
     for axis in (0..3).cycle() {
@@ -51,9 +51,10 @@ fn sides(n: usize) -> [usize; 3] {
     sides
 }
 
-/// Returns `n` bodies of equal mass on [`SHELLS`] concentric spheres, with G = M = 1. The radii increase in equal steps up
-/// to 1, and all spheres have the same number of bodies per unit area. Successive bodies on a sphere differ by the golden
-/// angle around the z axis and by equal steps in z, so the bodies form spirals like the seeds of a sunflower.
+/// Returns `n` bodies of equal mass on [`SHELLS`] concentric spheres, with G = M = 1. The radii increase in equal
+/// steps up to 1, and all spheres have the same number of bodies per unit area. Successive bodies on a sphere differ
+/// by the golden angle around the z axis and by equal steps in z, so the bodies form spirals like the seeds of a
+/// sunflower.
 pub(super) fn shells(n: usize, random: &mut Random) -> Bodies<f64> {
     let mut bodies = Bodies::with_capacity(n);
     // The area of a sphere is proportional to its radius squared, and so is its number of bodies.
@@ -75,9 +76,9 @@ pub(super) fn shells(n: usize, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Returns the group of a body in `shell`, for its coordinate `x` on a sphere of radius 1. Groups have even numbers, like
-/// those of [`Bodies::group_by_shells`]. The numbers increase from the innermost to the outermost shell, and along the x
-/// axis within a shell. Colours therefore show the shell and the side where a body started.
+/// Returns the group of a body in `shell`, for its coordinate `x` on a sphere of radius 1. Groups have even numbers,
+/// like those of [`Bodies::group_by_shells`]. The numbers increase from the innermost to the outermost shell, and
+/// along the x axis within a shell. Colours therefore show the shell and the side where a body started.
 fn group(shell: usize, x: f64) -> f64 {
     let slice = ((x + 1.0) / 2.0 * GROUPS as f64) as usize;
     (2 * (GROUPS * (shell - 1) + slice.min(GROUPS - 1))) as f64
@@ -132,8 +133,8 @@ mod tests {
             );
         }
         let bodies = shells(1400, &mut Random::new(1));
-        // The smallest distance between bodies is at least half the spacing of a square grid with the same number of bodies
-        // per unit area.
+        // The smallest distance between bodies is at least half the spacing of a square grid with the same number of
+        // bodies per unit area.
         let spacing = (4.0 * std::f64::consts::PI / 900.0).sqrt();
         let least = least_distance(&bodies);
         assert!(least > 0.5 * spacing, "{least} {spacing}");

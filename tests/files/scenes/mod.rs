@@ -128,8 +128,8 @@ fn the_seed_determines_the_bodies_of_a_scene() {
 
 #[test]
 fn the_same_seed_gives_the_same_bodies_for_ever() {
-    // If the bodies changed, the seeds that users have noted would give other bodies. Such a change needs a new scene, or a
-    // generator that still makes the old bodies.
+    // If the bodies changed, the seeds that users have noted would give other bodies. Such a change needs a new
+    // scene, or a generator that still makes the old bodies.
     let pins = every_scene().map(|(info, scene)| {
         let bodies = make(scene, 257, 1, &values(info, scene, &[]));
         format!("{} {} {:016x}", info.name, scene.name, checksum(&bodies))
