@@ -1,10 +1,13 @@
 //! Selects the named bodies whose names, orbits and paths are drawn over the picture, and lists the heaviest bodies.
 
+use std::sync::Arc;
+
 use glam::{DVec3, Vec3};
 
 use crate::base::look::Srgb;
 use crate::base::{Look, Points, Shape};
-use crate::scene::Origin;
+use crate::engine::Config;
+use crate::scene::{MAX_PATH_BODIES, Origin, Setup};
 use crate::session::Stats;
 use crate::ui::{Caption, Captions, Line};
 use crate::view::Camera;
@@ -31,8 +34,8 @@ pub(crate) struct NamedBodies {
     heaviest: Vec<(usize, f32)>,
     /// Mode and generation for which `paths` were computed.
     run: Option<(&'static str, u64)>,
-    /// Paths that the named bodies will follow from the start of the run, each with the colour of the body. Empty
-    /// unless the scene lists only a few bodies.
+    /// Paths that the named bodies will follow from the start of the run, each with the colour of the body; see the
+    /// function [`predicted_paths`].
     paths: Vec<(Option<Srgb>, Vec<Vec3>)>,
 }
 
@@ -151,11 +154,21 @@ fn orbit(body: usize, stats: &Stats) -> Option<Orbit> {
     Some(Orbit { focus, line, colour: scene.colours.get(name).copied() })
 }
 
-/// Returns the predicted paths of the named bodies, each with the body's colour, if the scene lists only a few bodies.
+/// Returns the predicted paths of the named bodies, each with the body's colour, if the scene has at most
+/// [`MAX_PATH_BODIES`] bodies, and either lists them or sets the time that the paths cover.
 fn predicted_paths(stats: &Stats) -> Vec<(Option<Srgb>, Vec<Vec3>)> {
-    let scene = &stats.config.start;
-    let Origin::Bodies(bodies) = &scene.origin else { return Vec::new() };
-    let paths = stats.config.mode.paths(bodies).into_iter().enumerate();
+    let Config { start: scene, mode, seed, .. } = &*stats.config;
+    let time = scene.path_time.map(f64::from);
+    let bodies = match (&scene.origin, scene.bodies) {
+        (Origin::Bodies(bodies), _) => Arc::clone(bodies),
+        (Origin::Made(..), Some(count @ ..=MAX_PATH_BODIES)) if time.is_some() => {
+            let setup = Setup { bodies: count, seed: *seed, params: &mode.values() };
+            let Ok(bodies) = scene.generate(&setup).into_bodies() else { return Vec::new() };
+            bodies.into()
+        }
+        _ => return Vec::new(),
+    };
+    let paths = mode.paths(&bodies, time).into_iter().enumerate();
     paths
         .filter_map(|(body, path)| {
             let name = scene.names.get(body)?;
@@ -255,6 +268,28 @@ mod tests {
         stats = Stats { config: Arc::default(), generation: 4, ..stats };
         let other = named.captions(&Look::default(), (&camera, 1.5), &points, &stats);
         assert_eq!((other.orbits.len(), other.date), (0, None), "another scene");
+    }
+
+    /// A scene with a generator shows paths only if it sets the time that they cover.
+    #[test]
+    fn bodies_of_a_generator_show_paths_for_the_time_that_the_scene_sets() {
+        let start = MODES[0].scene("two-body").unwrap();
+        let length = |path_time: Option<f32>| -> Vec<f32> {
+            let start = Arc::new(Scene { path_time, ..Scene::clone(start) });
+            let mut config = Config::default();
+            config.select_scene(&start);
+            let stats = Stats { config: Arc::new(config), ..Stats::default() };
+            let length = |path: &[Vec3]| path.windows(2).map(|pair| pair[0].distance(pair[1])).sum::<f32>();
+            predicted_paths(&stats).iter().map(|(_, path)| length(path)).collect()
+        };
+        assert!(length(None).is_empty());
+        let [short, long] = [3.0, 55.0].map(|time| length(Some(time)));
+        assert_eq!((short.len(), long.len()), (2, 2));
+        // The heavy body is three times as heavy, so its path is a third as long.
+        for [heavy, light] in [&short, &long].map(|lengths| [lengths[0], lengths[1]]) {
+            assert!(light > 1.0 && (light / heavy - 3.0).abs() < 0.05, "{light} {heavy}");
+        }
+        assert!(long[1] > 10.0 * short[1], "{long:?} {short:?}");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Engine {
     pub(super) shown_light: Option<LightRequest>,
 }
 
-/// A picture of the initial state of a scene, which exists before the kernels of the simulation are built.
+/// Picture of the initial state of a scene, available before the kernels that advance the simulation are compiled.
 pub struct Preview {
     /// The points to draw.
     pub points: Points,
@@ -71,17 +71,17 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Maximum number of bodies in a preview, so that copying the bodies hardly delays the kernels.
-    const MOST_BODIES: usize = 1 << 20;
+    /// Maximum number of bodies or cells in a preview, so that copying them hardly delays the kernels.
+    const MOST: usize = 1 << 20;
 
-    /// Returns the preview of `scene`, or `None` if there are too many bodies or only a simulation can compute their
-    /// colours.
+    /// Returns the preview of `scene`, or `None` if there are too many bodies or cells, or if only a simulation can
+    /// compute the colours.
     fn of(scene: &SceneState, device: &Device) -> Result<Option<Self>> {
-        let SceneState { config, state, names, clock, .. } = scene;
-        if state.len() > Self::MOST_BODIES {
+        let SceneState { config, resolved, state, names, clock, .. } = scene;
+        if state.len() > Self::MOST {
             return Ok(None);
         }
-        Ok(config.mode.preview(device, state)?.map(|mut points| {
+        Ok(config.mode.preview(device, &resolved.recipe, state)?.map(|mut points| {
             if config.mode.shows_own_colours() {
                 use_own_colours(&mut points, &config.start, names);
             }

@@ -262,15 +262,15 @@ pub trait Mode: Params + Any + Send + Sync {
         self.build_together(vec![DeviceRecipe { device: device.clone(), recipe }].into(), state)
     }
 
-    /// Returns the points to draw for `state` without building a simulation, whose kernels may take seconds to compile.
-    /// Returns `None` if only a simulation can compute the points.
-    fn preview(&self, _device: &Device, _state: &State) -> Result<Option<Points>> {
-        Ok(None)
-    }
+    /// Returns the points to draw for `state`. Does not compile the kernels that advance the simulation, because
+    /// compiling them may take seconds. `recipe` is the recipe with which the simulation will be built. Returns `None`
+    /// if only a simulation can compute the points.
+    fn preview(&self, device: &Device, recipe: &Recipe, state: &State) -> Result<Option<Points>>;
 
     /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the
-    /// body's present position. Returns an empty list if the mode does not predict the paths of these bodies.
-    fn paths(&self, _bodies: &Bodies) -> Vec<Vec<Vec3>> {
+    /// body's present position. The paths cover the simulated time `duration`; if it is `None`, the mode chooses the
+    /// time. Returns an empty list if the mode does not predict the paths of these bodies.
+    fn paths(&self, _bodies: &Bodies, _duration: Option<f64>) -> Vec<Vec<Vec3>> {
         Vec::new()
     }
 

@@ -45,6 +45,9 @@ pub struct Scene {
     /// Number of steps at the beginning during which the pace is [`FAST_FACTOR`] times as high, so that the scene soon looks as
     /// it is meant to look; `None` means 0.
     pub fast_steps: Option<u32>,
+    /// Simulated time that the predicted paths of the bodies cover. With `None`, only a scene that lists its bodies
+    /// shows such paths, and the mode chooses the time.
+    pub path_time: Option<f32>,
     /// Source of the scene's bodies or fluid.
     pub origin: Origin,
     /// Names of the scene's bodies.
@@ -121,6 +124,7 @@ impl Scene {
             steps,
             pace: None,
             fast_steps: None,
+            path_time: None,
             origin,
             names: BodyNames::default(),
             colours: BTreeMap::new(),
@@ -154,6 +158,8 @@ impl Scene {
     }
 }
 
+/// Maximum number of bodies in a scene that shows predicted paths. The limit keeps the prediction too short to notice.
+pub const MAX_PATH_BODIES: usize = 8;
 /// Maximum number of characters in the name or title of a scene.
 pub(crate) const MOST_NAME: usize = 200;
 pub(super) const MOST_SUMMARY: usize = 1000;

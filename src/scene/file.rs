@@ -9,6 +9,7 @@
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
 //! pace = 100                            # maximum number of steps per frame, for scenes with a small time step
 //! fast_steps = 3000                     # number of steps at the beginning that run ten times as fast
+//! path_time = 20                        # simulated time that the predicted paths of a few named bodies cover
 //! [params]                              # parameters of the mode, in the format of --set
 //! dt = 0.01
 //! [start]                               # number of bodies and seed
@@ -33,7 +34,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use super::description::{MOST_NAME, MOST_SUMMARY, Origin, Scene, label};
+use super::description::{MAX_PATH_BODIES, MOST_NAME, MOST_SUMMARY, Origin, Scene, label};
 use super::generator::{Arguments, Generator};
 use super::lines::quoted;
 use super::orbits::Orbits;
@@ -87,6 +88,8 @@ struct Contents {
     steps: Option<u32>,
     pace: Option<u32>,
     fast_steps: Option<u32>,
+    /// Simulated time that the predicted paths of the bodies cover.
+    path_time: Option<f32>,
     bodies: Option<String>,
     orbits: Option<String>,
     walls: Option<String>,
@@ -174,6 +177,17 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     if contents.auto_share.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
         return Err(wrong("auto_share must be greater than 0 and at most 1"));
     }
+    if let Some(time) = contents.path_time {
+        if !(time > 0.0 && time.is_finite()) {
+            return Err(wrong("path_time must be a number above 0"));
+        }
+        if mode != "gravity" || fixed.is_none_or(|fixed| fixed > MAX_PATH_BODIES) {
+            let most = MAX_PATH_BODIES;
+            return Err(wrong(format!(
+                "path_time applies only to gravity scenes of at most {most} bodies; with a generator, set count"
+            )));
+        }
+    }
     if count.is_some() && *count != fixed {
         let fixed = fixed.unwrap_or_default();
         return Err(wrong(format!("count must be {fixed}, the number of bodies or cells in this file")));
@@ -209,6 +223,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
             steps: *steps,
             pace: *pace,
             fast_steps: contents.fast_steps,
+            path_time: contents.path_time,
             origin,
             names,
             colours: contents.colours.iter().map(colour_of).collect::<Result<_>>()?,
@@ -367,6 +382,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         auto_share: scene.auto_share,
         pace: scene.pace,
         fast_steps: scene.fast_steps,
+        path_time: scene.path_time,
         look: tables::written(&scene.look),
         camera: tables::written(&scene.camera),
         units: UnitTable::of(&scene.units),

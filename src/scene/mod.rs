@@ -22,7 +22,7 @@ pub mod tipsy;
 mod unit_table;
 
 pub use self::built_in::{ASTEROIDS, FLUID, GRAVITY};
-pub use self::description::{FAST_FACTOR, Origin, Scene};
+pub use self::description::{FAST_FACTOR, MAX_PATH_BODIES, Origin, Scene};
 pub(crate) use self::description::{MOST_NAME, label};
 pub use self::generator::{Argument, Arguments, Generator, Setup};
 pub use self::orbits::Orbits;

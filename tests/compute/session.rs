@@ -63,8 +63,17 @@ fn successive_frames_advance_the_step_and_the_clock() {
 /// While the kernels are built, the first frame shows a preview: the same points as the first frame of the simulation.
 #[test]
 fn a_preview_shows_the_scene_before_the_simulation_starts() {
-    for (name, set) in [("plummer", &[][..]), ("plummer", &[("colour", "stars")]), ("pythagorean", &[])] {
-        let bodies = (name == "plummer").then_some(256);
+    let scenes = [
+        ("plummer", Some(256), &[][..]),
+        ("plummer", Some(256), &[("colour", "stars")]),
+        ("pythagorean", None, &[]),
+        ("belt", Some(256), &[]),
+        ("belt", Some(256), &[("colour", "acceleration")]),
+        ("billiards", Some(256), &[("colour", "hit")]),
+        ("box-128", None, &[]),
+        ("cylinder", None, &[("tracers", "512")]),
+    ];
+    for (name, bodies, set) in scenes {
         let config = Config { running: true, free_run: true, ..scene(name, bodies, set) };
         let (built, gate) = mpsc::channel();
         let engine = move |show: &mut dyn FnMut(Preview)| {
@@ -82,8 +91,10 @@ fn a_preview_shows_the_scene_before_the_simulation_starts() {
         let first = session.shown();
         assert_eq!(first.stats.step, 0);
         assert_eq!((first.stats.mode, first.stats.generation), (preview.stats.mode, 1));
-        let [first, preview] = [&first.points, &preview.points]
-            .map(|points| (&points.positions[..], &points.values[..], points.colours, points.shape));
+        let [first, preview] = [&first.points, &preview.points].map(|points| {
+            let Points { positions, values, image, colours, shape, .. } = points;
+            (&positions[..], &values[..], image, *colours, *shape)
+        });
         assert_eq!(first, preview, "{name}");
     }
 }

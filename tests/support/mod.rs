@@ -83,10 +83,12 @@ pub(crate) fn recipe(variant: &'static Variant) -> Recipe {
     Recipe::guess(variant, &cpu().info, 4096).with_work_group(64)
 }
 
-/// Returns the configuration of a gravity scene with the parameters in `set`.
+/// Returns the configuration of a built-in scene with the parameters in `set`.
 pub(crate) fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config {
-    let mut config = Config::new(gravity());
-    config.select_scene(gravity().scene(name).expect("the scene exists"));
+    let found = modes::MODES.iter().find_map(|info| Some((info, info.scene(name)?)));
+    let (info, scene) = found.expect("the scene exists");
+    let mut config = Config::new(info);
+    config.select_scene(scene);
     config.bodies = bodies;
     for (key, value) in set {
         params::set(config.mode.as_mut(), key, value).expect("the parameter is valid");

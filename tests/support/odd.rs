@@ -10,11 +10,11 @@ use gravitile::base::bodies::Points;
 use gravitile::base::error::Result;
 use gravitile::base::params::{Params, Visitor};
 use gravitile::base::state::State;
-use gravitile::compute::{DeviceInfo, Lane, Pending};
+use gravitile::compute::{Device, DeviceInfo, Lane, Pending};
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
-use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Simulation, Team, Variant};
+use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation, Team, Variant};
 
 /// Gate that blocks bursts of steps until it opens.
 #[derive(Clone, Default)]
@@ -103,6 +103,9 @@ impl Mode for Odd {
     fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>> {
         let inner = self.gravity.build_together(team, state)?;
         Ok(Box::new(OddSimulation { inner, bursts: 0, odd: self.clone() }))
+    }
+    fn preview(&self, device: &Device, recipe: &Recipe, state: &State) -> Result<Option<Points>> {
+        self.gravity.preview(device, recipe, state)
     }
     fn time_step(&self) -> f64 {
         self.gravity.time_step()

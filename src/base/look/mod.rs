@@ -41,7 +41,8 @@ parameters! {
         /// body is shown.
         labels: bool = true, "Names" effect(View) advanced(true),
         /// Shows the initial orbits of the heaviest named bodies, in scenes that define orbits. In gravity scenes
-        /// that list at most 8 bodies, shows the paths that the named bodies will follow.
+        /// with a fixed number of at most 8 bodies, if the scene file has the key `bodies` or `path_time`, shows the
+        /// paths that the named bodies will follow.
         orbits: bool = true, "Orbits" effect(View) advanced(true),
         /// Shows a scale bar at the lower right; its length is a round number. `auto` shows it in scenes with a unit of length.
         scale_bar: ScaleBar = ScaleBar::Auto, "Scale bar" effect(View) advanced(true),

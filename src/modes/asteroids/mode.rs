@@ -4,11 +4,11 @@ use super::carried::CARRIES;
 use super::columns::Columns;
 use super::edit;
 use super::parameters::{Asteroids, Colour, ContactLaw, Substeps};
-use super::simulation::AsteroidSimulation;
+use super::simulation::{self, AsteroidSimulation};
 use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
-use crate::base::{Bodies, Edit, GravitySample, Result, State, params};
-use crate::compute::{DeviceInfo, MicroKernel, ProgramSource};
+use crate::base::{Bodies, Edit, GravitySample, Points, Result, State, params};
+use crate::compute::{Device, DeviceInfo, MicroKernel, ProgramSource};
 use crate::modes::distributions::Distribution;
 use crate::modes::{
     Attraction, ColourScale, DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair,
@@ -93,6 +93,10 @@ impl Mode for Asteroids {
         let grain = team.recipes().iter().map(Recipe::bodies_per_group).fold(1, common_multiple);
         let build = |own: &DeviceRecipe| AsteroidSimulation::new(own, self, bodies, grain);
         fleet::together(team.local.iter().map(build).collect::<Result<_>>()?, team.link)
+    }
+
+    fn preview(&self, device: &Device, _recipe: &Recipe, state: &State) -> Result<Option<Points>> {
+        simulation::preview(device, self, state.bodies()?).map(Some)
     }
 
     fn time_step(&self) -> f64 {

@@ -12,7 +12,9 @@ use super::substeps::{LONGEST_MOVE, Motion, Schedule};
 use crate::base::{
     Attractor, Bodies, ChangeEffect, Choice, LightRequest, Memory, Points, Result, Shape, State, invalid,
 };
-use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program, ProgramSource};
+use crate::compute::{
+    Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program, ProgramSource,
+};
 use crate::modes::carried::list;
 use crate::modes::{
     AttractKernels, Attracted, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints,
@@ -83,6 +85,65 @@ pub(super) struct Burst {
     pub(super) substeps: u64,
 }
 
+/// Inputs of the kernel `pack`, which computes the points to draw.
+struct Drawn<'a> {
+    /// Length of the last substep, or 0 before the first step.
+    dt: f32,
+    x: &'a Buffer<[f32; 4]>,
+    v: &'a Buffer<[f32; 4]>,
+    /// Velocities before the last substep; unused before the first step.
+    v_before: &'a Buffer<[f32; 4]>,
+    /// Collision record of each body.
+    contact: &'a Buffer<[f32; 4]>,
+    /// Index of the group in which each body started.
+    origin: &'a Buffer<f32>,
+}
+
+impl Drawn<'_> {
+    /// Returns the first arguments of the kernel `pack`.
+    fn args(&self, params: &Asteroids) -> [Arg<'_>; 10] {
+        [
+            Arg::Uint(self.x.len() as u32),
+            Arg::Float(params.radius),
+            Arg::Uint(params.colour.index() as u32),
+            Arg::Float(self.dt),
+            Arg::Float(params.g * params.planet_mass),
+            self.x.into(),
+            self.v.into(),
+            self.v_before.into(),
+            self.contact.into(),
+            self.origin.into(),
+        ]
+    }
+}
+
+/// Returns the shape in which the bodies are drawn.
+fn drawn_shape(params: &Asteroids) -> Shape {
+    Shape::Spheres { planet: params.planet_radius }
+}
+
+/// Returns the points to draw for `bodies` before the first step.
+pub(super) fn preview(device: &Device, params: &Asteroids, bodies: &Bodies) -> Result<Points> {
+    let Reduction { mut lane, program, .. } = Reduction::new(device, &[MEASURE], &[])?;
+    let packed = PackedPoints::new(device, program.kernel("pack")?, bodies.len())?;
+    let (x, v, _) = to_device(bodies);
+    let [x, v] = [Buffer::from_slice(device, &x)?, Buffer::from_slice(device, &v)?];
+    let (contact, origin) = (no_contacts(device, bodies)?, origins(device, bodies)?);
+    let drawn = Drawn { dt: 0.0, x: &x, v: &v, v_before: &v, contact: &contact, origin: &origin };
+    let points = packed.publish(&mut lane, &drawn.args(params), Points::default(), drawn_shape(params))?;
+    Ok(points.wait()?.0)
+}
+
+/// Creates the buffer of collision records for bodies that have not collided yet.
+fn no_contacts(device: &Device, bodies: &Bodies) -> Result<Buffer<[f32; 4]>> {
+    Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; bodies.len()])
+}
+
+/// Creates the buffer that holds the index of each body's initial group.
+fn origins(device: &Device, bodies: &Bodies) -> Result<Buffer<f32>> {
+    Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())
+}
+
 impl AsteroidSimulation {
     pub(super) fn new(own: &DeviceRecipe, params: &Asteroids, bodies: &Bodies, grain: usize) -> Result<Self> {
         let DeviceRecipe { device, recipe } = own;
@@ -115,8 +176,8 @@ impl AsteroidSimulation {
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
             stepped: false,
             was_attracted: false,
-            contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
-            origin: Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())?,
+            contact: no_contacts(device, bodies)?,
+            origin: origins(device, bodies)?,
             radii,
             burst: Burst::default(),
             cursor: Cursor::default(),
@@ -352,21 +413,15 @@ impl Simulation for AsteroidSimulation {
     }
 
     fn publish(&mut self, points: Points, _light: Option<&LightRequest>) -> Result<Pending<Points>> {
-        let Asteroids { radius, planet_mass, planet_radius: planet, g, colour, .. } = self.params;
-        let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
-        let args = [
-            Arg::Uint(self.count as u32),
-            Arg::Float(radius),
-            Arg::Uint(colour.index() as u32),
-            Arg::Float(if self.stepped { self.substep().dt } else { 0.0 }),
-            Arg::Float(g * planet_mass),
-            (&self.x[0]).into(),
-            now,
-            before,
-            (&self.contact).into(),
-            (&self.origin).into(),
-        ];
-        self.packed.publish(&mut self.lane, &args, points, Shape::Spheres { planet })
+        let drawn = Drawn {
+            dt: if self.stepped { self.substep().dt } else { 0.0 },
+            x: &self.x[0],
+            v: &self.v[0],
+            v_before: &self.v[1],
+            contact: &self.contact,
+            origin: &self.origin,
+        };
+        self.packed.publish(&mut self.lane, &drawn.args(&self.params), points, drawn_shape(&self.params))
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {

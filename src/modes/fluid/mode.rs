@@ -3,10 +3,10 @@
 use super::carried::CARRIES;
 use super::grid::{CELL, GRID};
 use super::parameters::{Collision, Colour, Drive, Field, Fluid};
-use super::simulation::FluidSimulation;
+use super::simulation::{FluidSimulation, tracers_of};
 use super::variants::{OPERATIONS, Stages, VARIANTS, auto_variant, possible, steps_of_launch};
 use super::{check, reference};
-use crate::base::{Flow, Result, SPEEDS, State};
+use crate::base::{Flow, Points, Result, SPEEDS, State};
 use crate::compute::{Device, DeviceInfo, ProgramSource};
 use crate::modes::{
     ColourScale, Counts, Define, DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Remedy, ScaleUnit,
@@ -67,8 +67,7 @@ impl Mode for Fluid {
     /// Builds a simulation of the flow in `state`, with tracers added or removed to match the number in the parameters.
     fn build_together(&self, team: Team, state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
-        let mut tracers = flow.tracers.clone();
-        tracers.resize(self.tracers as usize, [-1.0; 2]);
+        let tracers = tracers_of(self, flow);
         // All devices must take the same number of steps per launch.
         let steps = team.recipes().iter().map(steps_of_launch).min().unwrap_or(1);
         let build = |DeviceRecipe { device, recipe }: &DeviceRecipe| {
@@ -77,6 +76,13 @@ impl Mode for Fluid {
         let mut parts = team.local.iter().map(build).collect::<Result<Vec<_>>>()?;
         FluidSimulation::agree_on_units(&mut parts, steps);
         fleet::together(parts, team.link)
+    }
+
+    fn preview(&self, device: &Device, recipe: &Recipe, state: &State) -> Result<Option<Points>> {
+        let flow = state.flow()?;
+        let tracers = tracers_of(self, flow);
+        let mut simulation = FluidSimulation::without_steps(device, self, *recipe, flow, &tracers)?;
+        Ok(Some(simulation.publish(Points::default(), None)?.wait()?.0))
     }
 
     fn time_step(&self) -> f64 {

@@ -173,6 +173,7 @@ impl Simulation for FluidSimulation {
     }
 
     fn start(&mut self, steps: u32) {
+        debug_assert!(!self.kernels.is_empty(), "a simulation without kernels for steps can only be drawn");
         self.stepped |= steps > 0;
         self.share.has_all_fields = false;
         (self.burst, self.cursor) = (Burst { steps, ..Burst::default() }, Cursor::default());

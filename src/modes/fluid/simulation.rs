@@ -91,6 +91,14 @@ pub(super) struct Burst {
     pub(super) moved: u32,
 }
 
+/// Returns the tracers of `flow`, cut or extended to the number in `params`. Added tracers are outside the grid, so
+/// that they get random positions.
+pub(super) fn tracers_of(params: &Fluid, flow: &Flow) -> Vec<[f32; 2]> {
+    let mut tracers = flow.tracers.clone();
+    tracers.resize(params.tracers as usize, [-1.0; 2]);
+    tracers
+}
+
 impl FluidSimulation {
     pub(super) fn new(
         device: &Device,
@@ -99,7 +107,26 @@ impl FluidSimulation {
         flow: &Flow,
         tracers: &[[f32; 2]],
     ) -> Result<Self> {
-        let Stages { entries, layout } = recipe.variant.solver()?;
+        let recipe = possible(&recipe);
+        let ProgramSource { files, defines, .. } = params.source(&recipe, &device.info)?;
+        let program = Program::build(device, &files, &defines)?;
+        let Stages { entries, .. } = recipe.variant.solver()?;
+        let kernels = entries.iter().map(|name| program.kernel(name)).collect::<Result<Vec<_>>>()?;
+        for kernel in &kernels {
+            kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
+        }
+        Ok(Self { kernels, ..Self::without_steps(device, params, recipe, flow, tracers)? })
+    }
+
+    /// Creates a simulation that can be drawn but not advanced: the kernels that compute steps are not compiled.
+    pub(super) fn without_steps(
+        device: &Device,
+        params: &Fluid,
+        recipe: Recipe,
+        flow: &Flow,
+        tracers: &[[f32; 2]],
+    ) -> Result<Self> {
+        let Stages { layout, .. } = recipe.variant.solver()?;
         check_walls(&flow.walls)?;
         let walls = flow.walls.clone();
         let grid = Grid::new(*layout, [walls.nx, walls.ny], flow.rest, params.drive == Drive::Inlet);
@@ -113,12 +140,6 @@ impl FluidSimulation {
             ));
         }
         let recipe = possible(&recipe);
-        let ProgramSource { files, defines, .. } = params.source(&recipe, &device.info)?;
-        let stepping = Program::build(device, &files, &defines)?;
-        let kernels = entries.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
-        for kernel in &kernels {
-            kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
-        }
         let defines = [grid.defines(), params.operator_defines()].concat();
         let program = Program::build(device, &sources(&[CELL, GRID, FLOW]), &defines)?;
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
@@ -129,7 +150,7 @@ impl FluidSimulation {
             free: walls.free(),
             recipe,
             grid,
-            kernels,
+            kernels: Vec::new(),
             open_burst: program.kernel("open_burst")?,
             add_sums: program.kernel("add_sums")?,
             paint: program.kernel("paint")?,

@@ -120,15 +120,15 @@ impl Mode for Gravity {
         fleet::together(team.local.iter().map(build).collect::<Result<_>>()?, team.link)
     }
 
-    fn preview(&self, device: &Device, state: &State) -> Result<Option<Points>> {
+    fn preview(&self, device: &Device, _recipe: &Recipe, state: &State) -> Result<Option<Points>> {
         match self.colour {
             Colour::Acceleration | Colour::Cost | Colour::Error => Ok(None),
             _ => simulation::preview(device, self, state.bodies()?).map(Some),
         }
     }
 
-    fn paths(&self, bodies: &Bodies) -> Vec<Vec<Vec3>> {
-        self.predicted_paths(bodies)
+    fn paths(&self, bodies: &Bodies, duration: Option<f64>) -> Vec<Vec<Vec3>> {
+        self.predicted_paths(bodies, duration)
     }
 
     fn time_step(&self) -> f64 {

@@ -7,36 +7,38 @@ use glam::{DVec3, Vec3};
 use super::parameters::{Gravity, Integrator};
 use super::reference::place;
 use crate::base::Bodies;
+use crate::scene::MAX_PATH_BODIES;
 
-/// Maximum number of bodies in a scene whose paths are computed. The limit keeps the computation too short to notice.
-const MAX_BODIES: usize = 8;
 /// Maximum number of steps. Close encounters without softening need many short steps; if this limit is reached, the
 /// paths end early.
 const MAX_STEPS: usize = 20_000;
-/// Maximum number of points of a path, enough for one to ten turns of a circular orbit.
-const MAX_POINTS: usize = 1000;
-/// Duration of the paths, in periods of a circular orbit around the total mass. The radius of this orbit is the
-/// distance of the outermost body from the centre of mass.
-const DURATION: f64 = 0.8;
+/// Maximum number of points of a path, enough for five to fifty turns of a circular orbit.
+const MAX_POINTS: usize = 3000;
+/// Default time that the paths cover, in periods of a circular orbit around the total mass. The radius of this orbit is
+/// the distance of the outermost body from the centre of mass.
+const PERIODS: f64 = 0.8;
 /// Length of a step, divided by the time that [`Gravity::shortest_fall_time`] returns.
 const STEP: f64 = 0.02;
 /// Minimum distance between successive points of a path, divided by the body's distance from its nearest neighbour.
-const SPACING: f64 = 0.02;
+const SPACING: f64 = 0.03;
 
 impl Gravity {
     /// Returns the path that each of `bodies` will follow, as points in chronological order. The first point is the
-    /// body's present position. Returns an empty list if there are more than [`MAX_BODIES`] bodies, if no two bodies
-    /// at different positions attract each other, or if the parameter `decay` is not 1.
-    pub(super) fn predicted_paths(&self, bodies: &Bodies) -> Vec<Vec<Vec3>> {
-        if bodies.len() > MAX_BODIES || self.decay != 1.0 {
+    /// body's present position. The paths cover the simulated time `duration`; if it is `None`, they cover [`PERIODS`]
+    /// periods of a circular orbit around the total mass. Returns an empty list if there are more than
+    /// [`MAX_PATH_BODIES`] bodies, if no two bodies at different positions attract each other, or if the parameter
+    /// `decay` is not 1.
+    pub(super) fn predicted_paths(&self, bodies: &Bodies, duration: Option<f64>) -> Vec<Vec<Vec3>> {
+        if bodies.len() > MAX_PATH_BODIES || self.decay != 1.0 {
             return Vec::new();
         }
         let mut bodies = bodies.to_f64();
         let mut paths: Vec<_> = bodies.positions.iter().map(|x| vec![place(x)]).collect();
-        let duration = DURATION * self.period(&bodies);
-        if !(duration > 0.0 && duration.is_finite()) {
+        let period = self.period(&bodies);
+        if !(period > 0.0 && period.is_finite()) {
             return Vec::new();
         }
+        let duration = duration.unwrap_or(PERIODS * period);
         let (mut time, mut steps) = (0.0, 0);
         while time < duration && steps < MAX_STEPS {
             let dt = (STEP * self.shortest_fall_time(&bodies)) as f32;
@@ -98,7 +100,7 @@ mod tests {
     #[test]
     fn a_circular_orbit_gives_an_arc_of_a_circle() {
         let gravity = Gravity { eps: 1e-5, ..Gravity::default() };
-        let paths = gravity.predicted_paths(&two_bodies(0.5));
+        let paths = gravity.predicted_paths(&two_bodies(0.5), None);
         assert_eq!(paths.len(), 2);
         for (path, body) in paths.iter().zip([-1.0, 1.0]) {
             assert_eq!(path[0], Vec3::new(0.5 * body, 0.0, 0.0));
@@ -119,7 +121,7 @@ mod tests {
             panic!("the scene `pythagorean` does not list its bodies")
         };
         let gravity = Gravity { eps: 0.03, dt: 2e-4, ..Gravity::default() };
-        let paths = gravity.predicted_paths(listed);
+        let paths = gravity.predicted_paths(listed, None);
         let mut bodies = listed.to_f64();
         let mut passed = [0; 3];
         for step in 1..=25_000 {
@@ -148,8 +150,8 @@ mod tests {
         bodies.push([-0.05, 0.0, 0.0], [0.0, -5.0f32.sqrt(), 0.0], 1.0);
         bodies.push([0.05, 0.0, 0.0], [0.0, 5.0f32.sqrt(), 0.0], 1.0);
         bodies.push([10.0, 0.0, 0.0], [0.0, 0.2f32.sqrt(), 0.0], 0.0);
-        let paths = Gravity { eps: 1e-5, ..Gravity::default() }.predicted_paths(&bodies);
-        for (path, [least, most]) in paths.iter().zip([[2.0, 12.0], [2.0, 12.0], [0.05, 0.8]]) {
+        let paths = Gravity { eps: 1e-5, ..Gravity::default() }.predicted_paths(&bodies, None);
+        for (path, [least, most]) in paths.iter().zip([[5.0, 60.0], [5.0, 60.0], [0.05, 0.8]]) {
             let turns = path.windows(2).map(|pair| pair[0].angle_between(pair[1])).collect::<Vec<_>>();
             let all = turns.iter().sum::<f32>() / TAU as f32;
             assert!((least..most).contains(&all), "{all} turns");
@@ -161,21 +163,21 @@ mod tests {
     fn there_are_no_paths_for_many_bodies_or_without_attraction() {
         let gravity = Gravity::default();
         let bodies = two_bodies(0.5);
-        assert_eq!(gravity.predicted_paths(&bodies).len(), 2);
+        assert_eq!(gravity.predicted_paths(&bodies, None).len(), 2);
         let mut many = bodies.clone();
-        (2..=MAX_BODIES).for_each(|nth| many.push([nth as f32, 0.0, 0.0], [0.0; 3], 1.0));
+        (2..=MAX_PATH_BODIES).for_each(|nth| many.push([nth as f32, 0.0, 0.0], [0.0; 3], 1.0));
         let single = Bodies { positions: vec![[1.0; 4]], velocities: vec![[0.0; 4]] };
         let mut massless = bodies.clone();
         massless.positions.iter_mut().for_each(|x| x[3] = 0.0);
         for none in [&many, &single, &massless, &Bodies::default()] {
-            assert_eq!(gravity.predicted_paths(none), Vec::<Vec<Vec3>>::new());
+            assert_eq!(gravity.predicted_paths(none, None), Vec::<Vec<Vec3>>::new());
         }
-        assert!(Gravity { decay: 0.9, ..gravity.clone() }.predicted_paths(&bodies).is_empty());
-        assert!(Gravity { g: 0.0, ..gravity.clone() }.predicted_paths(&bodies).is_empty());
+        assert!(Gravity { decay: 0.9, ..gravity.clone() }.predicted_paths(&bodies, None).is_empty());
+        assert!(Gravity { g: 0.0, ..gravity.clone() }.predicted_paths(&bodies, None).is_empty());
         // With very little softening, two bodies at the same position make the steps so short that their number
         // reaches its limit before the paths have their full duration.
         let mut together = bodies;
         together.push([0.5, 0.0, 0.0], [0.0; 3], 1.0);
-        assert_eq!(Gravity { eps: 1e-5, ..gravity }.predicted_paths(&together).len(), 3);
+        assert_eq!(Gravity { eps: 1e-5, ..gravity }.predicted_paths(&together, None).len(), 3);
     }
 }

@@ -22,7 +22,7 @@ fn a_written_scene_file_reads_back_to_the_same_bodies() {
         assert_eq!(again.bodies, config.bodies, "{}", scene.name);
         assert_eq!(again.seed, if scene.is_random() { 7 } else { 1 }, "{}", scene.name);
         let kept = |scene: &Scene| {
-            let speed = (scene.pace, scene.fast_steps, scene.auto_bodies, scene.auto_share);
+            let speed = (scene.pace, scene.fast_steps, scene.path_time, scene.auto_bodies, scene.auto_share);
             (scene.title.clone(), scene.bodies, speed, scene.look.clone(), scene.camera.clone())
         };
         assert_eq!(kept(&again.start), kept(scene));
@@ -146,6 +146,11 @@ fn errors_in_scene_files_are_reported_with_line_and_expected_values() {
             "auto_share must be greater than 0",
         ),
         ("mode = \"gravity\"\ngenerator = \"galaxy\"\npace = 0\n", "pace must be a whole number from 1"),
+        ("mode = \"gravity\"\ngenerator = \"galaxy\"\npath_time = 0\n", "path_time must be a number above 0"),
+        (
+            "mode = \"gravity\"\ngenerator = \"galaxy\"\npath_time = 9\n",
+            "path_time applies only to gravity scenes",
+        ),
         (
             "mode = \"gravity\"\nbodies = '''\nx,y,z,vx,vy,vz,m\n1,2,3\n'''\n",
             "bodies, line 2: field vx is missing",
