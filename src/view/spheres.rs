@@ -26,6 +26,12 @@ const ZONES: usize = 96;
 /// Radius to which the ring-shaped zones around the planet reach, in radii of the planet. Must match
 /// `shaders/spheres.frag`.
 const REACH: f32 = 4.0;
+/// Largest ratio of |z| to the distance from the z axis at which a body counts as part of a ring. In the scene `belt`,
+/// the ratio reaches 0.12.
+const FLATNESS: f32 = 0.15;
+/// Smallest distance from the z axis, in radii of the planet, at which a body counts as part of a ring. Closer bodies
+/// may rest on the planet. The generator `disc` starts its bodies at this distance or farther out.
+const INNERMOST: f32 = 1.2;
 /// Maximum number of bodies from which the shadow on the planet is computed. If there are more, a sample is used.
 const SAMPLE: usize = 32_768;
 
@@ -37,7 +43,7 @@ pub(super) struct Spheres {
     /// Drawing order for the programs that draw each ball with a single depth. These programs are faster if a hidden
     /// ball is drawn after the balls that hide it.
     order: Order,
-    /// Optical depth of the bodies in each ring-shaped zone around the planet, seen along the z axis.
+    /// Optical depth of the bodies of rings in each ring-shaped zone around the planet, seen along the z axis.
     rings: Texture2d,
     /// Brightness of the flash of a body that has just been hit. Each flash is fainter if more bodies flash at the same
     /// time.
@@ -212,15 +218,17 @@ fn mean_flash(bodies: &[[f32; 4]]) -> f32 {
 }
 
 /// Returns the optical depth of the bodies in each ring-shaped zone around the planet: the area of the bodies' discs
-/// divided by the area of the zone.
+/// divided by the area of the zone. Leaves out bodies that are not part of a ring.
 fn optical_depths(bodies: &[[f32; 4]], planet: f32) -> Vec<f32> {
     let stride = bodies.len().div_ceil(SAMPLE).max(1);
     let mut depths = vec![0.0; ZONES];
     let zone = |radius: f32| (radius / planet - 1.0) / (REACH - 1.0) * ZONES as f32;
-    for &[x, y, _, r] in bodies.iter().step_by(stride) {
-        let at = zone(x.hypot(y));
+    for &[x, y, z, r] in bodies.iter().step_by(stride) {
+        let radius = x.hypot(y);
+        let at = zone(radius);
         // The comparisons leave out NaN.
-        if at >= 0.0 && at < ZONES as f32 && r > 0.0 {
+        let is_in_ring = radius > INNERMOST * planet && z.abs() < FLATNESS * radius;
+        if is_in_ring && at < ZONES as f32 && r > 0.0 {
             depths[at as usize] += PI * r * r * stride as f32;
         }
     }
@@ -242,12 +250,18 @@ mod tests {
                 let radius = 0.5 * (1.5f32.powi(2) + share * (4.0 - 1.5f32.powi(2))).sqrt();
                 [radius * angle.cos(), radius * angle.sin(), 0.0, 0.001]
             })
-            .chain([[f32::NAN; 4], [0.0, 0.0, 0.0, 1.0], [9.0, 0.0, 0.0, 1.0]])
+            .chain([
+                [f32::NAN; 4],
+                [0.0, 0.0, 0.0, 1.0],
+                [9.0, 0.0, 0.0, 1.0],
+                [0.62, 0.0, 0.2, 1.0],
+                [0.55, 0.0, 0.0, 1.0],
+            ])
             .collect();
         let depths = optical_depths(&bodies, 0.5);
         let even = 100_000.0 * 0.001 * 0.001 / (1.0 - 0.75f32.powi(2));
         let zone = |radii: f32| depths[((radii - 1.0) / (REACH - 1.0) * ZONES as f32) as usize];
         assert!((zone(1.7) / even - 1.0).abs() < 0.1, "{} for {even}", zone(1.7));
-        assert_eq!((zone(1.2), zone(2.5)), (0.0, 0.0));
+        assert_eq!([1.1, 1.24, 2.5].map(zone), [0.0; 3]);
     }
 }
