@@ -181,10 +181,11 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         if !(time > 0.0 && time.is_finite()) {
             return Err(wrong("path_time must be a number above 0"));
         }
-        if mode != "gravity" || fixed.is_none_or(|fixed| fixed > MAX_PATH_BODIES) {
+        let has_orbits = matches!(origin, Origin::Orbits(_));
+        if mode != "gravity" || has_orbits || fixed.is_none_or(|fixed| fixed > MAX_PATH_BODIES) {
             let most = MAX_PATH_BODIES;
             return Err(wrong(format!(
-                "path_time applies only to gravity scenes of at most {most} bodies; with a generator, set count"
+                "path_time applies only to gravity scenes without orbits of at most {most} bodies; with a generator, set count"
             )));
         }
     }

@@ -552,8 +552,9 @@ fn the_walk_of_a_body_is_that_of_the_kernel(device: &Device) {
         eprintln!(
             "{name} {softening} {opening} {flip:?}: {pairs:e} <= {work:e} <= {all:e}, off by {worst:e}"
         );
-        // The kernel counts a cell that acts on an expansion once for all bodies of the expansion.
-        assert!(0.95 * pairs < work && work < 1.05 * all, "{name} {flip:?}: {pairs:e}, {work:e}, {all:e}");
+        // The kernel counts a cell that acts on an expansion once for all bodies of the expansion. The sums over 207
+        // bodies differ from those over all bodies by several per cent.
+        assert!(0.9 * pairs < work && work < 1.1 * all, "{name} {flip:?}: {pairs:e}, {work:e}, {all:e}");
         if flip == Some(("expansions", 0)) {
             // The walks of 207 bodies estimate the work of all with a standard error of about 3 %.
             assert!((work / all - 1.0).abs() < 0.09, "{work:e} instead of {all:e}");

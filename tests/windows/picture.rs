@@ -648,10 +648,10 @@ fn pictures_match_the_stored_pictures() {
             kept.push((format!("{mode}-{colour}"), shown(&[points], &[])));
         }
     }
-    let mut moving = engine("gravity", "collision", "origin", 20);
+    let mut moving = engine("gravity", "collision", "origin", 50);
     let film: Vec<Points> = (0..20)
         .map(|_| {
-            moving.run(2, |_| ()).unwrap();
+            moving.run(5, |_| ()).unwrap();
             published(&mut moving)
         })
         .collect();

@@ -237,6 +237,8 @@ fn obstacles_are_painted_with_the_mouse() {
 fn mouse_events_act_at_the_current_pointer_position() {
     let display = Display::open();
     let viewer = display.view("--mode fluid --scene channel --paused --set field=walls");
+    // Until the kernels are compiled, a preview is shown, and strokes wait.
+    viewer.changes("the simulation has started, and a step moves the tracers", PICTURE, || viewer.key("s"));
     viewer.key("b");
     let stroke =
         "mousemove 170 600 frame mousemove 700 380 mousedown 1 mousemove 700 420 frame mouseup 1 frame";

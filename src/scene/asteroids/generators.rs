@@ -1,5 +1,7 @@
 //! Generators of the initial states of asteroid scenes.
 
+use std::iter;
+
 use super::balls::{Balls, Packing, cube_root, param};
 use super::disc::Disc;
 use crate::base::{Bodies, State};
@@ -30,6 +32,12 @@ pub(crate) static GENERATORS: &[Generator] = &[
         arguments: &[Argument::new("fall", 0.0, 0.0..=100.0), Argument::new("spin", 0.0, -100.0..=100.0)],
         density: None,
         make: dense_box,
+    },
+    Generator {
+        name: "impact",
+        arguments: &[Argument::new("speed", 1.4, 0.0..=100.0), Argument::new("aim", 0.67, 0.0..=2.0)],
+        density: None,
+        make: impact,
     },
     Generator { name: "shooter", arguments: &[], density: None, make: shooter },
 ];
@@ -148,6 +156,46 @@ fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
         let lowest = bodies.positions.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
         let height = param(setup, "planet_radius") + fall + ball - lowest;
         shift(&mut bodies, [0.0, 0.0, height], [0.0; 3]);
+    }
+    bodies.to_f32().into()
+}
+
+/// Makes a spherical rubble pile that flies towards the planet with the speed `speed`. `aim` is its impact parameter:
+/// the distance of its line of flight from the centre of the planet, in planet radii.
+fn impact(setup: &Setup, arguments: &Arguments) -> State {
+    /// Share of the pile's volume that the bodies would fill if no part were left out.
+    const FILLING: f64 = 0.12;
+    /// Distance at the start between the surface of the planet and the middle of the pile, in radii of the pile. The
+    /// part of the pile that would lie inside the planet has no bodies.
+    const HEIGHT: f64 = 0.2;
+    /// Maximum number of places drawn for a body to find one outside the planet. At least every tenth place is outside.
+    const TRIES: usize = 1000;
+    /// Minimum gap between a body and the planet, in radii of the body.
+    const MARGIN: f64 = 0.2;
+    /// Direction of flight, a unit vector (x, z).
+    const FLIGHT: [f64; 2] = [0.8, -0.6];
+    /// Direction from the centre of the planet to the line of flight, a unit vector (x, z).
+    const ASIDE: [f64; 2] = [0.6, 0.8];
+    let balls = Balls::spread(setup, 8.0);
+    let size = param(setup, "radius") * cube_root(setup.bodies as f64 / FILLING);
+    let planet = param(setup, "planet_radius");
+    let aside = arguments.get("aim") * planet;
+    let distance = planet + HEIGHT * size;
+    let back = (distance * distance - aside * aside).max(0.0).sqrt();
+    let [x, z] = [0, 1].map(|axis| aside * ASIDE[axis] - back * FLIGHT[axis]);
+    let [vx, vz] = FLIGHT.map(|part| arguments.get("speed") * part);
+    let random = &mut Random::new(setup.seed);
+    let mut packing = balls.packing();
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for &(m, ball) in &balls.0 {
+        let is_outside =
+            |[x, y, z]: &[f64; 3]| (x * x + y * y + z * z).sqrt() > planet + (1.0 + MARGIN) * ball;
+        let at = packing.put(ball, || {
+            let mut places = iter::repeat_with(|| random.ball().map(|c| c * size)).take(TRIES);
+            let outside = places.find_map(|[dx, dy, dz]| Some([x + dx, dy, z + dz]).filter(is_outside));
+            outside.unwrap_or([x, 0.0, z])
+        });
+        bodies.push(at, [vx, 0.0, vz], m);
     }
     bodies.to_f32().into()
 }

@@ -175,22 +175,59 @@ fn the_box_spins_and_flies_apart() {
 }
 
 #[test]
-fn the_box_in_the_splash_scene_falls_onto_the_planet() {
+fn a_pile_that_is_tiny_beside_the_planet_lies_outside_of_it() {
     let info = modes::find("asteroids").unwrap();
     let row = info.scene("splash").unwrap();
-    let values = values(info, row, &[]);
-    let start = make(row, 300, 1, &values).to_f64();
-    let (planet, ball) = (float(&values, "planet_radius"), float(&values, "radius"));
-    let lowest = |bodies: &Bodies<f64>| {
-        bodies.positions.iter().map(|p| p[2]).fold(f64::INFINITY, f64::min) - planet - ball
-    };
-    assert!((lowest(&start) - 0.3).abs() < 1e-6, "{}", lowest(&start));
+    let values = values(info, row, &[("radius", "0.0001"), ("planet_radius", "2")]);
+    for n in [1, 50, 500] {
+        let bodies = make(row, n, 1, &values).to_f64();
+        assert!(bodies.len() == n && nearest(&bodies) > 2.0, "{n} bodies: {}", nearest(&bodies));
+    }
+}
+
+/// Returns the smallest distance between the centre of a body and the centre of the planet.
+fn nearest(bodies: &Bodies<f64>) -> f64 {
+    bodies.positions.iter().map(|p| length(&p[..3])).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_pack_of_bodies_above_the_planet_falls_onto_it() {
+    let info = modes::find("asteroids").unwrap();
+    let file = "mode = \"asteroids\"\ngenerator = \"pack\"\n[arguments]\nfall = 0.3\n\
+                [params]\ndt = 0.004\nradius = 0.03\nplanet_radius = 1.2\n";
+    let row = &Config::of_file(parse("pack", file).unwrap()).unwrap().start;
+    let start = make(row, 300, 1, &values(info, row, &[])).to_f64();
+    let lowest = start.positions.iter().map(|p| p[2]).fold(f64::INFINITY, f64::min);
+    assert!((lowest - 1.2 - 0.03 - 0.3).abs() < 1e-6, "{lowest}");
     assert!(start.velocities.iter().all(|v| v[..3] == [0.0; 3]));
     let mut end = State::from(start);
     info.mode_for(row).reference(&mut end, 500).unwrap();
+    let nearest = nearest(&end.into_bodies().unwrap());
+    assert!((1.2..1.2 + 0.03 + 0.15).contains(&nearest), "{nearest}");
+}
+
+#[test]
+fn the_pile_in_the_splash_scene_grazes_the_planet() {
+    let info = modes::find("asteroids").unwrap();
+    let row = info.scene("splash").unwrap();
+    let values = values(info, row, &[]);
+    let (planet, ball) = (float(&values, "planet_radius"), float(&values, "radius"));
+    let start = make(row, 300, 1, &values).to_f64();
+    assert!((planet..planet + 2.0 * ball).contains(&nearest(&start)), "{}", nearest(&start));
+    // The line of flight passes the centre of the planet at 0.67 planet radii. The mean position is farther out,
+    // because the part of the pile that would lie inside the planet has no bodies.
+    let mean = |axis: usize| start.positions.iter().map(|p| p[axis]).sum::<f64>() / 300.0;
+    let [vx, vy, vz] = [0, 1, 2].map(|axis| start.velocities[0][axis]);
+    let miss = (mean(0) * vz - mean(2) * vx).abs() / vx.hypot(vz);
+    assert!(vy == 0.0 && (0.67..1.0).contains(&(miss / planet)), "{miss}");
+    let mut end = State::from(start);
+    info.mode_for(row).reference(&mut end, 1000).unwrap();
     let end = end.into_bodies().unwrap();
-    assert!(lowest(&end) < 0.15, "{}", lowest(&end));
-    assert!(end.positions.iter().all(|p| length(&p[..3]) > planet), "none is inside the planet");
+    assert!((planet..planet + 1.5 * ball).contains(&nearest(&end)), "{}", nearest(&end));
+    // The bodies that hit the planet first bounce off.
+    let climbs =
+        |i: usize| (0..3).map(|axis| end.positions[i][axis] * end.velocities[i][axis]).sum::<f64>() > 0.0;
+    assert!((0..300).filter(|i| climbs(*i)).count() > 10);
 }
 
 #[test]
