@@ -20,7 +20,7 @@ pub struct Layer {
 
 impl Layer {
     pub(crate) fn new(context: &Rc<Context>) -> Result<Self> {
-        let program = source!("layer", "fill").compile(context)?;
+        let program = source!("copy").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: Self::texture(context, (1, 1))? })
     }
 
@@ -49,8 +49,11 @@ impl Layer {
         surface: &mut impl Surface,
         areas: impl Iterator<Item = Rect>,
     ) -> Result<()> {
-        let uniforms = uniform! { layer: fill::pixels(&self.texture) };
+        let (width, height) = self.texture.dimensions();
+        let share = |x: u32, y: u32| [x as f32 / width as f32, y as f32 / height as f32];
         areas.into_iter().try_for_each(|area| {
+            let (corner, extent) = (share(area.left, area.bottom), share(area.width, area.height));
+            let uniforms = uniform! { image: fill::pixels(&self.texture), corner: corner, extent: extent };
             fill::fill(surface, Some(area), &self.program, &uniforms, Some(PREMULTIPLIED))
         })
     }

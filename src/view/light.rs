@@ -26,7 +26,7 @@ pub(super) struct Limits {
 /// Limits for the image of the bodies' light: with hardware rendering, and with software rendering.
 pub(super) const LIMITS: [Limits; 2] = [
     Limits { bodies: 1 << 18, sprites: 1 << 16, pixels: 1 << 21 },
-    Limits { bodies: 1 << 13, sprites: 1 << 12, pixels: 1 << 18 },
+    Limits { bodies: 1 << 13, sprites: 1 << 12, pixels: 1 << 17 },
 ];
 /// Maximum number of bodies that are copied to the host together with the image of their light.
 pub(super) const LISTED: usize = 1 << 20;

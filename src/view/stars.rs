@@ -30,6 +30,10 @@ const HALF_WIDTH: f32 = 0.42;
 /// Numbers of points along and across the band of the Milky Way, between which its light is interpolated.
 const POINTS: [u16; 2] = [480, 49];
 
+/// Size of the region in which stars are drawn, divided by the size of the picture. Sprites with their centre just
+/// outside the picture reach into it.
+const MARGIN: f32 = 1.1;
+
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct Star {
@@ -66,14 +70,16 @@ pub(super) struct Stars {
     drawn: Option<Drawn>,
     /// Programs that draw stars: into a texture that collects light, and directly over a finished picture.
     programs: [Program; 2],
-    all: VertexBuffer<Star>,
+    all: Vec<Star>,
+    /// The stars in the view of the last picture of the sky.
+    visible: VertexBuffer<Star>,
     band_program: Program,
     band: (VertexBuffer<Star>, IndexBuffer<u16>),
 }
 
 impl Stars {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate memory for the stars"))?;
+        let visible = VertexBuffer::new(context, &[]).map_err(graphics("allocate memory for the stars"))?;
         let (points, corners) = band();
         let band = (
             VertexBuffer::new(context, &points).map_err(graphics("allocate memory for the Milky Way"))?,
@@ -84,7 +90,8 @@ impl Stars {
         let (programs, band_program) =
             ([source!("stars").compile(context)?, direct], source!("band").compile(context)?);
         let sky = texture(context, UncompressedFloatFormat::F16F16F16F16, (1, 1))?;
-        Ok(Self { context: context.clone(), sky, drawn: None, programs, all, band_program, band })
+        let context = context.clone();
+        Ok(Self { context, sky, drawn: None, programs, all: stars(), visible, band_program, band })
     }
 
     /// Returns the light of the sky in a picture of `size` pixels. Draws the sky again only if the camera has turned,
@@ -101,6 +108,9 @@ impl Stars {
             let mut surface = surface(&self.context, &self.sky)?;
             surface.clear_color(0.0, 0.0, 0.0, 0.0);
             self.draw_band(&mut surface, &wanted.camera, sky)?;
+            let visible = visible(&self.all, &wanted);
+            self.visible = VertexBuffer::new(&self.context, &visible)
+                .map_err(graphics("allocate memory for the stars"))?;
             if sky.has_stars {
                 self.draw_stars(&mut surface, &wanted.camera, sky, None)?;
             }
@@ -109,7 +119,8 @@ impl Stars {
         Ok(&self.sky)
     }
 
-    /// Draws the stars over a finished picture. `over` holds the picture and its exposure in stops.
+    /// Draws the stars of the last picture of the sky over a finished picture. `over` holds the picture and its
+    /// exposure in stops.
     pub(super) fn draw_over(
         &self,
         surface: &mut impl Surface,
@@ -134,8 +145,8 @@ impl Stars {
             .map_err(graphics("draw the Milky Way"))
     }
 
-    /// Draws the stars: over a finished picture if `over` holds one and its exposure in stops, otherwise into a texture
-    /// of light.
+    /// Draws the visible stars: over a finished picture if `over` holds one and its exposure in stops, otherwise into a
+    /// texture of light.
     fn draw_stars(
         &self,
         surface: &mut impl Surface,
@@ -156,8 +167,19 @@ impl Stars {
             stops: stops,
         };
         let (program, parameters) = Over::choose(over, &self.programs);
-        draw_sprites(surface, "the stars", &self.all, program, &uniforms, &parameters)
+        draw_sprites(surface, "the stars", &self.visible, program, &uniforms, &parameters)
     }
+}
+
+/// Returns the stars that are in view, or so close to its edge that a part of their sprite is in view.
+fn visible(all: &[Star], view: &Drawn) -> Vec<Star> {
+    let (width, height) = (view.size.0 as f32, view.size.1 as f32);
+    let projection = view.camera.view_projection(width / height);
+    let is_visible = |star: &&Star| {
+        let at = projection * Vec3::from(star.direction).extend(0.0);
+        at.w > 0.0 && at.x.abs() <= MARGIN * at.w && at.y.abs() <= MARGIN * at.w
+    };
+    all.iter().filter(is_visible).copied().collect()
 }
 
 /// Returns stars spread uniformly over the sky, and faint stars in the Milky Way. Few of them are bright.
@@ -249,6 +271,23 @@ fn noise(at: Vec3) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_stars_in_view_are_those_that_the_camera_projects_into_the_picture() {
+        let all = stars();
+        let sky = Sky { brightness: 1.0, covers: false, has_stars: true };
+        for yaw in [0.0, 1.0, 2.0, 4.0] {
+            let camera = Camera { yaw, ..Camera::default() };
+            let seen = visible(&all, &Drawn { camera: camera.clone(), size: (800, 400), sky });
+            assert!((100..1500).contains(&seen.len()), "{} stars in view", seen.len());
+            let projection = camera.view_projection(2.0);
+            let inside = all.iter().filter(|star| {
+                let at = projection * Vec3::from(star.direction).extend(0.0);
+                at.w > 0.0 && at.x.abs().max(at.y.abs()) < at.w
+            });
+            assert!(inside.into_iter().all(|star| seen.iter().any(|it| it.direction == star.direction)));
+        }
+    }
 
     #[test]
     fn the_milky_way_band_is_dark_at_both_edges_and_bright_between() {

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use glium::backend::Context;
 use glium::framebuffer::SimpleFrameBuffer;
 use glium::texture::{DepthFormat, DepthTexture2d, MipmapsOption, Texture2d, UncompressedFloatFormat};
-use glium::uniforms::MagnifySamplerFilter;
-use glium::{BlitTarget, Program, Rect, Surface, uniform};
+use glium::{Program, Rect, Surface, uniform};
 
 use super::fill::{self, pixels, smooth, texture};
 use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
@@ -20,6 +19,8 @@ pub(super) struct Target {
     /// Programs that tone-map the light of glows, without and with bloom.
     tone_map: [Program; 2],
     compose: [Program; 2],
+    /// Program that enlarges the small picture.
+    copy: Program,
     light: Texture2d,
     depth: DepthTexture2d,
     /// Tone-mapped picture of the size of the light texture, to be enlarged; `None` if the picture is not enlarged.
@@ -36,6 +37,7 @@ impl Target {
             context: context.clone(),
             tone_map: programs(source!("tonemap"))?,
             compose: programs(source!("compose", "tonemap"))?,
+            copy: source!("copy").compile(context)?,
             light,
             depth,
             small: None,
@@ -117,13 +119,9 @@ impl Target {
             let mut parts = fill::without(area, hidden).into_iter();
             return parts.try_for_each(|part| fill::fill(surface, Some(part), program, &uniforms, blend));
         };
-        let mut small = fill::surface(&self.context, small)?;
-        fill::fill(&mut small, None, program, &uniforms, None)?;
-        let Rect { left, bottom, width, height } = area;
-        // With llvmpipe, this takes a quarter less time than a shader (6.2 ms instead of 8.2 ms for 950 × 800 pixels).
-        let place = BlitTarget { left, bottom, width: width as i32, height: height as i32 };
-        small.blit_whole_color_to(surface, &place, MagnifySamplerFilter::Linear);
-        Ok(())
+        fill::fill(&mut fill::surface(&self.context, small)?, None, program, &uniforms, None)?;
+        let whole = uniform! { image: smooth(small), corner: [0.0_f32; 2], extent: [1.0_f32; 2] };
+        fill::fill(surface, Some(area), &self.copy, &whole, None)
     }
 }
 

@@ -320,7 +320,7 @@ fn the_default_number_of_bodies_grows_with_the_device() {
         Resolved::new(&config, &device).unwrap().bodies
     };
     let (small, big) = (DeviceKind::Cpu, DeviceKind::Gpu);
-    assert_eq!([1, 2, 6, 64].map(|units| of(small, units, "1e-3", None)), [16_384, 32_768, 98_304, 131_072]);
+    assert_eq!([1, 2, 6, 64].map(|units| of(small, units, "1e-3", None)), [8_192, 16_384, 49_152, 131_072]);
     assert_eq!(
         [1, 20, 132, 999].map(|units| of(big, units, "1e-4", None)),
         [8_192, 131_072, 1 << 20, 1 << 20]
@@ -328,7 +328,7 @@ fn the_default_number_of_bodies_grows_with_the_device() {
     // The default number of bodies is smaller for variants that compute all pairs, because their work grows as N².
     assert_eq!([small, big].map(|kind| of(kind, 132, "exact", None)), [4_096, 65_536]);
     assert_eq!([small, big].map(|kind| of(kind, 132, "1e-3", Some("tiled"))), [4_096, 65_536]);
-    assert_eq!(of(small, 2, "exact", Some("tree")), 32_768);
+    assert_eq!(of(small, 2, "exact", Some("tree")), 16_384);
     // Some scenes look best with few bodies, or need time for several steps per frame.
     let in_scene = |auto_bodies, auto_share, bodies| {
         let mut config = Config { bodies, ..Config::new(gravity()) };
@@ -337,8 +337,8 @@ fn the_default_number_of_bodies_grows_with_the_device() {
             .unwrap()
             .bodies
     };
-    assert_eq!([500, 1 << 20].map(|most| in_scene(Some(most), None, None)), [500, 32_768]);
-    assert_eq!([None, Some(500)].map(|most| in_scene(most, Some(0.25), None)), [8_192, 500]);
+    assert_eq!([500, 1 << 20].map(|most| in_scene(Some(most), None, None)), [500, 16_384]);
+    assert_eq!([None, Some(500)].map(|most| in_scene(most, Some(0.25), None)), [4_096, 500]);
     assert_eq!(in_scene(None, Some(1e-30), None), 1);
     assert_eq!(in_scene(Some(500), Some(0.25), Some(600)), 600, "a number that the user chose is kept");
 }

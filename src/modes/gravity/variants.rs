@@ -109,14 +109,15 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize, accuracy: Accurac
     }
 }
 
-/// Returns a number of bodies for which the tree computes, and the view draws, about 30 steps per second.
+/// Returns a number of bodies with which the tree takes, and the window shows, at least 30 steps per second on the
+/// device. The estimate for a CPU assumes that the CPU also draws the pictures.
 pub(super) fn auto_bodies(device: &DeviceInfo) -> usize {
     // An NVIDIA H200 has 132 compute units.
-    let (of_a_unit, most) = match device.kind {
-        DeviceKind::Cpu => (16_384, 131_072),
-        DeviceKind::Gpu | DeviceKind::Accelerator => (8_192, 1_048_576),
+    let most = match device.kind {
+        DeviceKind::Cpu => 131_072,
+        DeviceKind::Gpu | DeviceKind::Accelerator => 1_048_576,
     };
-    let bodies = (of_a_unit * device.compute_units.max(1) as usize).min(most);
+    let bodies = (8_192 * device.compute_units.max(1) as usize).min(most);
     let power = 1 << bodies.ilog2();
     if bodies >= power + power / 2 { power + power / 2 } else { power }
 }
