@@ -17,6 +17,9 @@ out vec4 colour;
 
 const float WALL = -1e29;
 const vec3 STONE = vec3(0.33, 0.36, 0.42);
+// Edges of walls that face the upper left are brighter, and opposite edges darker, as if walls rose from the plane.
+const vec2 LAMP = vec2(-0.6, 0.8);
+const float BEVEL = 0.8;
 
 vec3 tone(float value) {
     float span = max(field_range.y - field_range.x, 1e-20);
@@ -26,24 +29,45 @@ vec3 tone(float value) {
     return texture(tones, vec2((share * last + 0.5) / (last + 1.0), 0.5)).rgb;
 }
 
+float texel(ivec2 at) {
+    return texelFetch(field, clamp(at, ivec2(0), textureSize(field, 0) - 1), 0).r;
+}
+
 // Returns the value at a position in pixels of the image, interpolated between the free pixels around it, and the
 // interpolated share of solid pixels.
 vec2 value_at(vec2 place) {
-    ivec2 last = textureSize(field, 0) - 1;
     vec2 corner = floor(place - 0.5), part = place - 0.5 - corner;
-    float sum = 0.0, free = 0.0;
+    float sum = 0.0, free = 0.0, solid = 0.0;
     for (int k = 0; k < 4; ++k) {
         ivec2 step_ = ivec2(k & 1, k >> 1);
-        float value = texelFetch(field, clamp(ivec2(corner) + step_, ivec2(0), last), 0).r;
+        float value = texel(ivec2(corner) + step_);
         vec2 near = mix(1.0 - part, part, vec2(step_));
         float weight = near.x * near.y;
         // The comparison is negated, so that NaN does not count as a wall.
         if (!(value <= WALL)) {
             sum += weight * (isnan(value) || isinf(value) ? field_range.y : value);
             free += weight;
+        } else {
+            solid += weight;
         }
     }
-    return vec2(free > 0.0 ? sum / free : 0.0, 1.0 - free);
+    return vec2(free > 0.0 ? sum / free : 0.0, solid);
+}
+
+// Returns the gradient of the share of solid pixels at a position in pixels of the image, and the share itself. A cubic
+// B-spline smooths the share over 4x4 pixels, so that slanted walls do not look like staircases.
+vec3 wall_at(vec2 place) {
+    vec2 corner = floor(place - 0.5), t = place - 0.5 - corner, u = 1.0 - t;
+    vec2 weight[4] = vec2[](u * u * u / 6.0, (4.0 - 3.0 * t * t * (2.0 - t)) / 6.0,
+                            (4.0 - 3.0 * u * u * (2.0 - u)) / 6.0, t * t * t / 6.0);
+    vec2 slope[4] = vec2[](-0.5 * u * u, 0.5 * t * (3.0 * t - 4.0), -0.5 * u * (3.0 * u - 4.0), 0.5 * t * t);
+    vec3 sum = vec3(0.0);
+    for (int k = 0; k < 16; ++k) {
+        int x = k & 3, y = k >> 2;
+        if (texel(ivec2(corner) + ivec2(x - 1, y - 1)) <= WALL)
+            sum += vec3(slope[x].x * weight[y].y, weight[x].x * slope[y].y, weight[x].x * weight[y].y);
+    }
+    return sum;
 }
 
 void main() {
@@ -52,10 +76,21 @@ void main() {
     vec3 ray = right * at.x + up * at.y - back;
     float distance = -eye.z / ray.z;
     vec2 place = (eye.xy + distance * ray.xy) / half_size;
+    vec2 in_image = (0.5 * place + 0.5) * vec2(textureSize(field, 0));
+    // Width of a pixel of the screen, in pixels of the image of the flow. The upper limit keeps the blended edge of a
+    // wall within the pixels for which `wall_at` is called.
+    float wide = clamp(length(dFdx(in_image)), 1e-6, 1.3);
     vec3 picture = background;
     if (distance > 0.0 && max(abs(place.x), abs(place.y)) <= 1.0) {
-        vec2 found = value_at((0.5 * place + 0.5) * vec2(textureSize(field, 0)));
-        picture = mix(tone(found.x), STONE, smoothstep(0.35, 0.65, found.y));
+        vec2 found = value_at(in_image);
+        picture = tone(found.x);
+        if (found.y > 0.0) {
+            vec3 wall = wall_at(in_image);
+            float covered = clamp(0.5 + (wall.z - 0.5) / (wide * length(wall.xy) + 1e-6), 0.0, 1.0);
+            // The smoothed share of a single solid pixel is less than one half everywhere.
+            covered = max(covered, smoothstep(0.65, 0.85, found.y));
+            picture = mix(picture, STONE * (1.0 - BEVEL * dot(wall.xy, LAMP)), covered);
+        }
     }
     colour = vec4(dithered(picture, ivec2(pixel)), 1.0);
 }

@@ -8,7 +8,7 @@ uniform float reach;       // distance, in units of the scene, within which ball
 
 out vec4 kept;  // share of the light that is kept
 
-const int PAIRS = 8;
+const int PAIRS = 24;
 // Largest distance between a pixel and the pixels that it is compared with, as a fraction of the picture's height.
 const float WIDEST = 0.06;
 const float STRENGTH = 2.0;

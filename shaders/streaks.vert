@@ -8,6 +8,7 @@ uniform vec2 area;        // size of the picture, in pixels
 uniform float width;      // half the width of a streak, in pixels
 uniform float reach;      // length of a streak, divided by the speed of the tracer
 uniform float longest;    // maximum length of a streak; the image of the flow is 2 long in the same unit
+uniform vec2 half_size;   // half the size of the image of the flow; streaks end at its edge
 uniform float light;      // light of the streak at the tracer
 uniform bool neutral;     // true: shades of white, which stand out over any field; false: colours of the palette
 
@@ -20,7 +21,8 @@ const vec3 FAST = vec3(1.00, 0.99, 0.96);
 void main() {
     vec2 back = vec2(body.z, body.w - 1.0) * -reach;
     float length_ = length(back);
-    back *= min(1.0, longest / max(length_, 1e-12));
+    vec2 room = (half_size + sign(back) * -body.xy) / max(abs(back), 1e-12);
+    back *= clamp(min(min(1.0, longest / max(length_, 1e-12)), min(room.x, room.y)), 0.0, 1.0);
     vec4 head = view_projection * vec4(body.xy, 0.0, 1.0);
     vec4 tail = view_projection * vec4(body.xy + back, 0.0, 1.0);
     // The comparison of the length also excludes NaN.

@@ -171,10 +171,17 @@ fn copy(
     });
 }
 
-/// Returns the colour range `old` after moving it one step towards the range `new`. The result is finite and not empty.
+/// Largest part of the new colour range that may lie beyond each end of the range in use. Without this limit, a flow
+/// that speeds up from rest would get the brightest colour nearly everywhere.
+const OUTSIDE: f32 = 0.2;
+
+/// Moves the colour range `old` one step towards `new`, and returns the result, which is finite and not empty. Each end
+/// moves farther if necessary, so that at most the fraction [`OUTSIDE`] of `new` lies beyond it.
 pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));
+    let most = OUTSIDE * (new[1] - new[0]);
+    let (low, high) = (low.min(new[0] + most), high.max(new[1] - most));
     // Bodies of nearly equal values get the middle of the colour map instead of the whole map.
     let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
     let half = half.max(middle.abs() * 0.05).max(1e-20);
@@ -188,7 +195,10 @@ mod tests {
 
     #[test]
     fn the_range_of_the_colour_map_widens_fast_and_narrows_slowly() {
-        let mut range = [0.0, 1.0];
+        let mut range = followed([0.0, 1.0], [0.0, 10.0]);
+        assert!((8.0..9.0).contains(&range[1]), "{range:?}");
+        let [low, _] = followed([0.0, 1.0], [-10.0, 1.0]);
+        assert!((-9.0..-7.0).contains(&low), "{low}");
         for _ in 0..30 {
             range = followed(range, [0.0, 10.0]);
         }

@@ -133,8 +133,9 @@ impl View {
     }
 
     /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of [`Points::values`].
-    /// The colour map follows this range smoothly, so that colours do not flicker. It jumps to the range if the number
-    /// of bodies, the kind of shape or the meaning of the colours changes, or if the colours show measured errors.
+    /// The colour map follows this range smoothly, so that colours do not flicker, but no end ever leaves out more than
+    /// a fifth of the range. The colour map jumps to the range if the number of bodies, the kind of shape or the
+    /// meaning of the colours changes, or if the colours show measured errors.
     ///
     /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure the drawing
     /// time, call `Context::finish` afterwards.
@@ -339,8 +340,8 @@ impl View {
         match shape {
             Shape::Glow if is_enlarged => {}
             Shape::Glow => self.glow.draw(&mut light, cloud, (camera, look), None)?,
-            Shape::Tracers { .. } => {
-                self.streaks.draw(&mut light, cloud, (camera, look), self.field.is_coloured())?;
+            Shape::Tracers { half } => {
+                self.streaks.draw(&mut light, cloud, (camera, look), (*half, self.field.is_coloured()))?;
             }
             Shape::Spheres { .. } => {}
         }

@@ -39,13 +39,13 @@ impl Streaks {
     }
 
     /// Adds the light of the tracers to `surface`, in shades of white if `is_neutral` is set, otherwise in the colours
-    /// of the palette.
+    /// of the palette. `half` holds half the width and half the height of the flow, in scene units.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
         (camera, look): (&Camera, &Look),
-        is_neutral: bool,
+        (half, is_neutral): ([f32; 2], bool),
     ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
@@ -57,6 +57,7 @@ impl Streaks {
             width: WIDTH * scale(height).max(0.5) * look.point_size,
             reach: if self.typical_speed > 0.0 { LENGTH / self.typical_speed } else { 0.0 },
             longest: LONGEST,
+            half_size: half,
             // Over the coloured image of a flow, the streaks are fainter, so that the image stays visible.
             light: if is_neutral { 3.6 } else { 6.0 } * (bodies.len().max(2) as f32).powf(-0.15),
             neutral: is_neutral,

@@ -340,6 +340,9 @@ fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
     let info = find(mode).unwrap();
     let mut config = Config::new(info);
     (config.bodies, config.variant) = (Some(if mode == "fluid" { 2000 } else { 999 }), info.variant(variant));
+    if mode == "fluid" {
+        params::set(config.mode.as_mut(), "tracers", "3000").unwrap();
+    }
     let places = |engine: &mut Engine| match engine.state().unwrap() {
         State::Bodies(bodies) => bodies.positions.concat(),
         State::Flow(flow) => flow.cells.concat(),

@@ -287,6 +287,9 @@ fn on_another_device_values_stored_by_the_old_kernel_are_ignored() {
 fn of(mode: usize, variant: Option<&str>) -> Snapshot {
     let mut config = Config { bodies: Some(64), ..Config::new(MODES[mode]) };
     config.variant = variant.map(|name| MODES[mode].variant(name).unwrap());
+    if MODES[mode].name == "fluid" {
+        params::set(config.mode.as_mut(), "tracers", "64").unwrap();
+    }
     let mut engine = engine(config);
     engine.run(3, |_| ()).unwrap();
     engine.snapshot().unwrap()

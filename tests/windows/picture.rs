@@ -518,6 +518,9 @@ fn engine(mode: &str, scene: &str, colour: &str, steps: u32) -> Engine {
     config.select_scene(info.scene(scene).unwrap());
     config.bodies = Some(400);
     params::set(config.mode.as_mut(), "colour", colour).unwrap();
+    if mode == "fluid" {
+        params::set(config.mode.as_mut(), "tracers", "3000").unwrap();
+    }
     let mut engine = support::engine(config);
     engine.run(steps, |_| ()).unwrap();
     engine

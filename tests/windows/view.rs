@@ -524,6 +524,31 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
     assert!(light(0.485) > 40 && light(0.485) > light(0.515) + 20, "{} {}", light(0.485), light(0.515));
     let (x, y) = pixel(&camera, [-0.75, -0.3, 0.0], SIZE);
     assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
+    let entering = Points { positions: vec![[0.98, 0.2, -0.01, 1.0]].into(), ..with(1.0) };
+    let (x, y) = pixel(&camera, [1.02, 0.2, 0.0], SIZE);
+    assert_eq!(
+        draw(&entering, &camera, SIZE).get_pixel(x, y),
+        empty.get_pixel(x, y),
+        "streaks end at the edge"
+    );
+}
+
+#[test]
+fn edges_of_walls_are_shaded_and_a_single_solid_cell_is_visible() {
+    let bare = ramp(Tones::None);
+    let camera = faced(&bare);
+    let at = |picture: &RgbImage, x: f32| {
+        let (x, y) = pixel(&camera, [x, 0.025, 0.0], SIZE);
+        i32::from(brightness(picture.get_pixel(x, y)))
+    };
+    let picture = draw(&bare, &camera, SIZE);
+    // The wall ends at x = −0.5. Its right edge faces away from the light.
+    let (edge, middle) = (at(&picture, -0.53), at(&picture, -0.75));
+    assert!(edge < middle - 10, "{edge} {middle}");
+    let mut image = bare.image.clone();
+    image.values[10 * 40 + 30] = Image::WALL;
+    let lone = draw(&Points { image, ..bare.clone() }, &camera, SIZE);
+    assert!(at(&lone, 0.525) > at(&picture, 0.525) + 50, "{} {}", at(&lone, 0.525), at(&picture, 0.525));
 }
 
 /// The colour range jumps when the meaning of the colours changes, even if the number of bodies stays the same.

@@ -121,7 +121,7 @@ fn cylinder(setup: &Setup, arguments: &Arguments) -> State {
         dx * dx + dy * dy < d * d / 4.0
     });
     stirred((setup, arguments), walls, |strength, _| {
-        let street = Street::new([cx, cy].map(f64::from), f64::from(d), nx as f64, (inlet(setup), strength));
+        let street = Street::new([nx, ny], (inlet(setup), strength));
         Box::new(move |x, y| street.stream(x, y))
     })
 }

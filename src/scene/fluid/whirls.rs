@@ -1,10 +1,7 @@
 //! Initial motion of a fluid. Because the fluid moves from the start, whirls are visible in the first frame.
 //!
 //! The motion is given by a stream function ψ, from which the velocity (∂ψ/∂y, −∂ψ/∂x) follows. Such a flow does not
-//! compress the fluid, and does not cross a line on which ψ is constant, such as a wall. Logarithms come from `libm`,
-//! which rounds identically on every platform.
-
-use std::f64::consts::PI;
+//! compress the fluid, and does not cross a line on which ψ is constant, such as a wall.
 
 use crate::base::flow::{DIRECTIONS, WEIGHTS};
 use crate::base::{Flow, SPEEDS};
@@ -51,53 +48,61 @@ pub(super) fn smooth(x: f64) -> f64 {
     x * x * x * (10.0 + x * (6.0 * x - 15.0))
 }
 
-/// Stream function of a stream past a cylinder that has already shed a vortex street (von Kármán 1912). The vortices
-/// grow downstream. At the cylinder, the velocity is zero.
+/// Stream function of a stream past a cylinder that sheds a vortex street, on a grid three times as wide as high. The
+/// cylinder is a fifth of the width from the left side, and its diameter is a twelfth of the height.
 pub(super) struct Street {
-    centre: [f64; 2],
-    diameter: f64,
+    size: [f64; 2],
     speed: f64,
     strength: f64,
-    /// Position and squared core radius of each vortex; vortices above and below the centre line alternate.
-    vortices: Vec<[f64; 3]>,
 }
 
 impl Street {
-    /// Distance from the centre of the cylinder to the first vortex, in diameters of the cylinder.
-    const FIRST: f64 = 1.7;
-    /// Distance along the stream from one vortex to the next, in diameters of the cylinder.
-    const APART: f64 = 2.2;
-    /// Distance from the centre line to a row of vortices, in diameters of the cylinder.
-    const ASIDE: f64 = 0.5;
-    /// Circulation of a vortex, divided by the speed of the stream and the diameter.
-    const CIRCULATION: f64 = 2.4;
+    /// Difference between the stream function and that of a uniform stream, at the corners of the cells of a grid of
+    /// [`Self::CELLS`] cells: rows from the bottom, as 16-bit integers with the low byte first. [`Self::UNIT`] stands
+    /// for the product of the stream's speed and the cylinder's diameter.
+    ///
+    /// `scripts/vortex-street` computes the file with gravitile, at a Reynolds number of 100.
+    const TABLE: &'static [u8] =
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/vortex-street.bin"));
+    const CELLS: [usize; 2] = [288, 96];
+    const UNIT: f64 = 32767.0;
 
-    /// Creates a vortex street that reaches to the column `end`. At the `strength` 1, its vortices are as strong as in
-    /// nature.
-    pub(super) fn new(centre: [f64; 2], diameter: f64, end: f64, (speed, strength): (f64, f64)) -> Self {
-        let pairs = ((end - centre[0]) / (2.0 * Self::APART * diameter)).max(0.0) as usize;
-        let vortex = |nth: usize| {
-            let along = Self::FIRST + Self::APART * nth as f64;
-            let side = if nth.is_multiple_of(2) { Self::ASIDE } else { -Self::ASIDE };
-            let core = diameter * diameter * (0.16 + 0.02 * along);
-            [centre[0] + diameter * along, centre[1] + diameter * side, core]
-        };
-        Self { centre, diameter, speed, strength, vortices: (0..2 * pairs).map(vortex).collect() }
+    /// Creates a vortex street on a grid of `size` cells. At the `strength` 1, its vortices are as strong as in nature;
+    /// at 0, the stream is uniform.
+    pub(super) fn new(size: [usize; 2], (speed, strength): (f64, f64)) -> Self {
+        Self { size: size.map(|side| side as f64), speed, strength }
     }
 
     pub(super) fn stream(&self, x: f64, y: f64) -> f64 {
-        let (dx, dy) = (x - self.centre[0], y - self.centre[1]);
-        let inside = (self.diameter / 2.0).powi(2) / (dx * dx + dy * dy).max(1e-9);
-        let near = (1.0 - inside).max(0.0).powi(2);
-        // Vortices of the upper row turn clockwise, those of the lower row counterclockwise.
-        let quotient =
-            self.vortices.as_chunks().0.iter().fold(1.0, |product, [upper, lower]: &[[f64; 3]; 2]| {
-                let term = |[vx, vy, core]: [f64; 3]| (x - vx).powi(2) + (y - vy).powi(2) + core;
-                product * term(*upper) / term(*lower)
-            });
-        let circulation = self.strength * Self::CIRCULATION * self.speed * self.diameter;
-        near * (self.speed * dy + circulation / (4.0 * PI) * libm::log(quotient))
+        let diameter = self.size[1] / 12.0;
+        let [across, up] = [0, 1].map(|i| [x, y][i] / self.size[i] * Self::CELLS[i] as f64);
+        self.speed * (y + self.strength * diameter * Self::difference(across, up))
     }
+
+    /// Returns the value of the table at a position in its cells, smoothed by a cubic B-spline, with which the vorticity
+    /// is continuous.
+    fn difference(x: f64, y: f64) -> f64 {
+        let [width, height] = Self::CELLS;
+        let at = |i: f64, j: f64| {
+            let [i, j] = [i.clamp(0.0, width as f64) as usize, j.clamp(0.0, height as f64) as usize];
+            let byte = 2 * (j * (width + 1) + i);
+            f64::from(i16::from_le_bytes([Self::TABLE[byte], Self::TABLE[byte + 1]])) / Self::UNIT
+        };
+        let (left, low) = (x.floor(), y.floor());
+        let (columns, rows) = (spline(x - left), spline(y - low));
+        let row = |j: usize| -> f64 {
+            (0..4).map(|i| columns[i] * at(left + i as f64 - 1.0, low + j as f64 - 1.0)).sum()
+        };
+        (0..4).map(|j| rows[j] * row(j)).sum()
+    }
+}
+
+/// Returns the weights of a cubic B-spline for the four points around a position, which is the fraction `t` of the way
+/// from the second to the third of them.
+fn spline(t: f64) -> [f64; 4] {
+    let u = 1.0 - t;
+    let near = |t: f64| (4.0 - 3.0 * t * t * (2.0 - t)) / 6.0;
+    [u * u * u / 6.0, near(t), near(u), t * t * t / 6.0]
 }
 
 /// A whirl. Its stream function is `height` at the centre, and falls to half of `height` at the distance `radius`.
@@ -156,18 +161,27 @@ mod tests {
     }
 
     #[test]
-    fn a_vortex_street_alternates_in_direction_and_is_at_rest_at_the_cylinder() {
-        let street = Street::new([50.0, 40.0], 10.0, 300.0, (0.04, 1.0));
-        let curl = |x: f64, y: f64| {
-            let sides = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
-            4.0 * street.stream(x, y)
-                - sides.map(|[dx, dy]| street.stream(x + dx, y + dy)).iter().sum::<f64>()
-        };
-        assert!(street.vortices.len() >= 8 && street.vortices.len().is_multiple_of(2));
-        for (nth, [x, y, _]) in street.vortices.iter().enumerate() {
-            assert_eq!(curl(*x, *y) < 0.0, nth.is_multiple_of(2), "{nth}: {}", curl(*x, *y));
+    fn a_vortex_street_alternates_in_direction_and_is_at_rest_in_the_cylinder() {
+        for [nx, ny] in [[441, 147], [150, 50]] {
+            let (speed, d) = (0.04, ny as f64 / 12.0);
+            let [cx, cy] = [nx as f64 / 5.0, ny as f64 / 2.0 + 0.1 * d];
+            let street = Street::new([nx, ny], (speed, 1.0));
+            let stream = |x: f64, y: f64| street.stream(x, y) / (speed * d);
+            let curl = |x: f64, y: f64| {
+                let sides = [[d, 0.0], [-d, 0.0], [0.0, d], [0.0, -d]].map(|side| side.map(|s| 0.2 * s));
+                4.0 * stream(x, y) - sides.map(|[dx, dy]| stream(x + dx, y + dy)).iter().sum::<f64>()
+            };
+            let behind: Vec<f64> = (0..200).map(|i| curl(cx + d * (2.0 + 0.12 * f64::from(i)), cy)).collect();
+            let strong: Vec<bool> =
+                behind.iter().filter(|curl| curl.abs() > 0.01).map(|curl| *curl > 0.0).collect();
+            let turns = strong.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            assert!((8..16).contains(&turns), "{nx} × {ny}: {turns} changes of direction");
+            let still = (stream(cx, cy + 0.1 * d) - stream(cx, cy - 0.1 * d)) / 0.2;
+            assert!(still.abs() < 0.05, "{nx} × {ny}: speed {still} in the cylinder");
+            for x in [0.0, 0.5 * nx as f64, nx as f64] {
+                let flux = (stream(x, ny as f64) - stream(x, 0.0)) / 12.0;
+                assert!((flux - 1.0).abs() < 0.01, "{nx} × {ny}: flux {flux} at {x}");
+            }
         }
-        let slip = (street.stream(50.0, 45.01) - street.stream(50.0, 45.0)) / 0.01;
-        assert!(slip.abs() < 0.05 * 0.04, "{slip}");
     }
 }

@@ -316,8 +316,8 @@ fn render_draws_a_fluid_with_its_walls() {
     let args = "render --mode fluid --scene porous --cells 5000 --steps 200 --size 300x200 --out x.png --set field=walls tracers=0";
     stdout(folder.path(), args);
     let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
-    let stone =
-        picture.pixels().filter(|pixel| pixel.0 == [84, 92, 107] || pixel.0[0].abs_diff(84) <= 1).count();
+    // The flow is black, and the edges of walls are shaded.
+    let stone = picture.pixels().filter(|pixel| pixel.0[0] > 40).count();
     // Walls cover about a third of the grid, which is twice as long as high.
     assert!((0.25..0.4).contains(&(stone as f64 / (300.0 * 150.0))), "{stone} pixels of stone");
     stdout(folder.path(), &args.replace("field=walls", "field=speed"));
