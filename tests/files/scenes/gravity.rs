@@ -204,7 +204,7 @@ fn the_clumpy_cloud_is_cold_and_clumpy() {
         all.sort_by(f64::total_cmp);
         all[200]
     };
-    let even = made_by("ball", 4096);
+    let even = made_by("ball", "", 4096);
     assert!(nearest(&bodies) < 0.6 * nearest(&even), "{} {}", nearest(&bodies), nearest(&even));
 }
 

@@ -139,8 +139,8 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     gravity galaxy f8516b6b92644f95
     gravity disc 63ee6657f745368e
     gravity collision f9b75714e3c13a48
-    gravity merger 3c22d2f6b9b323f8
-    gravity milky-way-andromeda 8444aaae085369ad
+    gravity merger eac489c305d44a75
+    gravity milky-way-andromeda dc9ef7b846f8fea1
     gravity plummer ad9e2c6f422225d1
     gravity cold-sphere e01db12a50ac9455
     gravity cold-collapse 62ef814e7099f9c1
@@ -156,19 +156,29 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     asteroids clouds ca97647caeaaa9ae
     asteroids splash 2ab1e2dc31b82cc9
     asteroids billiards 940a3314a915ce2d
-    asteroids box 757dae7d3f948a69
+    asteroids box 8d60b751b304bfc0
     asteroids shooter acb31465e7d7c8a4
     ");
-    // In version 0.1.0, `ball` made the bodies of `cold-sphere`, and `cube` and `galaxy` made those of the scenes of
-    // that name.
-    let old = ["ball", "cube", "galaxy"]
-        .map(|generator| format!("{generator} {:016x}", checksum(&made_by(generator, 257).to_f32())));
-    assert_eq!(old, ["ball ee38df9f1d11adc4", "cube 26ede17296c77f60", "galaxy 954aa04c2db113ce"]);
+    // In version 0.1.0, the scene `cold-sphere` used the generator `ball`, and the scenes `cube` and `galaxy` used the
+    // generators of the same names. The galaxies of `milky-way-andromeda` started farther apart.
+    let apart = "share = 0.4\nbulge = 0.4\nscale = 0.3\nsecond_scale = 0.6\ndistance = 6\npericentre = 1.3";
+    let old =
+        [("ball", ""), ("cube", ""), ("galaxy", ""), ("galaxies", apart)].map(|(generator, arguments)| {
+            format!("{generator} {:016x}", checksum(&made_by(generator, arguments, 257).to_f32()))
+        });
+    let wanted = [
+        "ball ee38df9f1d11adc4",
+        "cube 26ede17296c77f60",
+        "galaxy 954aa04c2db113ce",
+        "galaxies 8444aaae085369ad",
+    ];
+    assert_eq!(old, wanted);
 }
 
-/// Returns the bodies that a generator of gravity scenes makes with the default parameters and the seed 1.
-fn made_by(generator: &str, bodies: usize) -> Bodies<f64> {
-    let file = format!("mode = \"gravity\"\ngenerator = \"{generator}\"\n");
+/// Returns the bodies that a generator of gravity scenes makes with the default parameters and the seed 1. `arguments`
+/// holds lines of the table `[arguments]`.
+fn made_by(generator: &str, arguments: &str, bodies: usize) -> Bodies<f64> {
+    let file = format!("mode = \"gravity\"\ngenerator = \"{generator}\"\n[arguments]\n{arguments}\n");
     let scene = Config::of_file(parse(generator, &file).unwrap()).unwrap().start;
     make(&scene, bodies, 1, &values(modes::find("gravity").unwrap(), &scene, &[])).to_f64()
 }
