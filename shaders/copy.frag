@@ -1,5 +1,5 @@
-// Copies a part of an image to the viewport. The position in the image is an input, because computing it from
-// gl_FragCoord takes llvmpipe a third more time.
+// Copies a part of an image to the viewport. The position in the image is an input: llvmpipe then takes less time than
+// to compute it from gl_FragCoord, and a fifth less than for glBlitFramebuffer.
 
 in vec2 at;
 

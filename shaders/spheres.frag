@@ -14,7 +14,7 @@ uniform float pixel;         // height of a pixel at unit distance
 uniform float near;          // distance of the near plane; nothing closer is drawn
 uniform bool edges;          // true: draws the soft edges; false: draws the opaque insides
 uniform float planet;        // radius of the planet at the origin; 0 if there is none
-uniform sampler2D rings;     // optical depth of the bodies in rings across the plane z = 0, from the planet's surface to REACH
+uniform sampler2D rings;     // optical depth of bodies in rings across the plane z = 0, from the planet to REACH
 
 out vec4 light;
 

@@ -49,7 +49,8 @@ pub(super) fn smooth(x: f64) -> f64 {
 }
 
 /// Stream function of a stream past a cylinder that sheds a vortex street, on a grid three times as wide as high. The
-/// cylinder is a fifth of the width from the left side, and its diameter is a twelfth of the height.
+/// cylinder is a fifth of the width from the left side, and its diameter is a twelfth of the height. Its centre is a
+/// tenth of the diameter above the centre line.
 pub(super) struct Street {
     size: [f64; 2],
     speed: f64,
