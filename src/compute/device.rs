@@ -88,7 +88,7 @@ pub struct Device {
     pub(super) context: core::Context,
     /// Queue for kernels and uploads.
     pub(super) queue: core::CommandQueue,
-    /// Queue for copies to the host, which a GPU can perform while kernels run.
+    /// Queue for copies from and to the host, which a GPU can perform while kernels run.
     pub(super) copies: core::CommandQueue,
     programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,

@@ -1,8 +1,8 @@
 //! Exchanges of data between devices, through staging memory on the host, which is pinned if possible.
 //!
-//! An exchange queues the reads of all devices, and queues each write once its data have been read. Queues are in order,
-//! so kernels queued later run after the writes. Kernels queued between the reads and the writes run while data travel.
-//! Large reads are split into pieces, so that devices send and receive at the same time.
+//! An exchange queues the reads of all devices, and queues each write once its data have been read. Kernels queued after
+//! the exchange run after its writes. Kernels queued between its beginning and its end run while large amounts of data
+//! travel. Large reads are split into pieces, so that devices send and receive at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -52,7 +52,7 @@ impl Transfer<'_> {
         self.host..self.host + self.len()
     }
 
-    /// Returns whether a read is so large that it is split into pieces. A copy of several runs is never split.
+    /// Returns whether a copy is so large that it is split into pieces. A copy of several runs is never split.
     fn is_large(&self) -> bool {
         self.runs == 1 && self.bytes > PIECE
     }
@@ -153,6 +153,11 @@ impl<'a> Exchange<'a> {
         self.writes.push(write);
     }
 
+    /// Returns whether the exchange copies nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Adds a copy of rows from one device to another.
     pub fn copy(
         &mut self,
@@ -173,16 +178,19 @@ pub struct Staging {
     /// Index, among the devices of all MPI ranks, of the first device of this process.
     first: usize,
     /// Two memory areas, used alternately: devices may still read one while the next exchange fills the other. After
-    /// all reads of an exchange, the writes of the previous exchange have ended too: each participant's queue is in
-    /// order, and an exchange waits for a marker in it.
+    /// all reads of an exchange, the writes of the previous exchange have ended too: an exchange waits for a marker in
+    /// each participant's main queue, which is in order and has waited for the writes (see [`Staging::join`]).
     areas: [Memory<u8>; 2],
     turn: usize,
     /// The devices of this process.
     devices: Vec<Device>,
     /// Arrivals that the unfinished exchange waits for; `None` if no exchange has begun.
     begun: Option<Vec<Arrival>>,
-    /// Whether a wait for a read has failed, so that the read may still be filling an area.
-    may_be_read_into: bool,
+    /// Events of the devices in the last exchange, by index in `devices`. An event completes when the device has finished
+    /// the work queued before the exchange.
+    ready: BTreeMap<usize, core::Event>,
+    /// Whether a wait for a copy has failed, so that the copy may still be using an area.
+    may_be_in_use: bool,
 }
 
 /// Data that arrive in the staging memory together.
@@ -200,7 +208,16 @@ impl Staging {
     /// Creates empty staging memory for exchanges among `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
         let areas = [Memory::default(), Memory::default()];
-        Self { owners: None, first: 0, areas, turn: 0, devices, begun: None, may_be_read_into: false }
+        Self {
+            owners: None,
+            first: 0,
+            areas,
+            turn: 0,
+            devices,
+            begun: None,
+            ready: BTreeMap::new(),
+            may_be_in_use: false,
+        }
     }
 
     /// Creates empty staging memory for exchanges among the devices of several MPI ranks. `owners` lists the rank of
@@ -224,11 +241,13 @@ impl Staging {
     /// See [`Staging::finish`].
     pub fn run(&mut self, exchange: &Exchange) -> Result<()> {
         self.begin(exchange)?;
+        // Nothing else is queued, so the reads and the writes run at the same time in the two queues of a device.
+        self.ready.clear();
         self.finish(exchange)
     }
 
-    /// Begins an exchange: queues all reads. The caller can then queue kernels that do not write the rows that the
-    /// exchange reads; on a GPU, they run during the reads of large amounts of data. If another exchange has begun but
+    /// Begins an exchange: queues all reads. The caller can then queue kernels that use none of the rows that the exchange
+    /// reads or writes; on a GPU, they run while large amounts of data travel. If another exchange has begun but
     /// has not been finished, abandons it, and waits for its reads.
     ///
     /// A device in exchange n that is not in exchange n + 1 must complete its queued work before exchange n + 2 begins.
@@ -243,6 +262,7 @@ impl Staging {
             let Some(first) = self.devices.first() else { return Ok(()) };
             self.areas[self.turn] = pinned::memory(first, exchange.len);
         }
+        self.ready.clear();
         let mut arrivals = Vec::new();
         let queued = self.queue_reads(exchange, &mut arrivals);
         self.begun = Some(arrivals);
@@ -253,7 +273,7 @@ impl Staging {
     /// Queues all reads of an exchange, and appends their arrivals to `arrivals`.
     fn queue_reads(&mut self, exchange: &Exchange, arrivals: &mut Vec<Arrival>) -> Result<()> {
         let host = self.host();
-        let Self { owners, first, devices, .. } = self;
+        let Self { owners, first, devices, ready: readies, .. } = self;
         let mut pieces = Vec::new();
         for (place, device) in
             devices.iter().enumerate().filter(|(place, _)| exchange.participates[*first + place])
@@ -267,6 +287,7 @@ impl Staging {
                 unsafe { transfer(device, read, host(read), Call::Read, None) }?;
             }
             let end = device.submit()?;
+            readies.insert(place, end.clone());
             let split = split.into_iter().flat_map(|read| read.pieces()).enumerate();
             pieces.extend(split.map(|(nth, piece)| (nth, place, end.clone(), piece)));
             arrivals.push(Arrival { place, end, data: whole.iter().map(|read| read.data()).collect() });
@@ -294,15 +315,39 @@ impl Staging {
             self.wait_for_reads()?;
             let host = self.host();
             self.swap(exchange, &host)?;
-            return self.write(exchange, &(0..exchange.len));
+            let mut beside = BTreeMap::new();
+            let written = self.write(exchange, &(0..exchange.len), &mut beside);
+            return self.join(beside).and(written);
         }
-        let mut outcome = Ok(());
+        let (mut outcome, mut beside) = (Ok(()), BTreeMap::new());
         for arrival in self.begun.take().unwrap_or_default() {
             // Waits for all reads even after an error, because the others may still be writing to the area.
             let end = self.wait_for(&arrival);
-            outcome = outcome
-                .and(end)
-                .and_then(|()| arrival.data.iter().try_for_each(|data| self.write(exchange, data)));
+            outcome = outcome.and(end).and_then(|()| {
+                arrival.data.iter().try_for_each(|data| self.write(exchange, data, &mut beside))
+            });
+        }
+        self.join(beside).and(outcome)
+    }
+
+    /// Makes later work in each device's main queue wait for the writes in its queue for copies. `beside` holds the last
+    /// of these writes for each device.
+    fn join(&mut self, beside: BTreeMap<usize, core::Event>) -> Result<()> {
+        let mut outcome = Ok(());
+        for (place, write) in beside {
+            let device = &self.devices[place];
+            let joined = flush(device, &device.copies).and_then(|()| {
+                core::enqueue_marker_with_wait_list(
+                    &device.queue,
+                    Some(&write),
+                    None::<&mut core::Event>,
+                    None,
+                )
+                .and_then(|()| core::flush(&device.queue))
+                .map_err(device.fail(DOING))
+            });
+            self.may_be_in_use |= joined.is_err();
+            outcome = outcome.and(joined);
         }
         outcome
     }
@@ -310,23 +355,37 @@ impl Staging {
     /// Waits for the reads of an arrival.
     fn wait_for(&mut self, arrival: &Arrival) -> Result<()> {
         let end = self.devices[arrival.place].wait(&arrival.end, DOING);
-        self.may_be_read_into |= end.is_err();
+        self.may_be_in_use |= end.is_err();
         end.map(drop)
     }
 
     /// Queues and submits the writes of the data in the byte range `data` of the staging memory. Meanwhile, devices may
-    /// read other rows of the same buffers.
-    fn write(&mut self, exchange: &Exchange, data: &Range<usize>) -> Result<()> {
+    /// read other rows of the same buffers. Large writes to devices that are in `ready` run in the queue for copies, and
+    /// the last one for each device is added to `beside`.
+    fn write(
+        &mut self,
+        exchange: &Exchange,
+        data: &Range<usize>,
+        beside: &mut BTreeMap<usize, core::Event>,
+    ) -> Result<()> {
         let host = self.host();
         let mut written = BTreeSet::new();
-        for write in exchange.writes.iter().filter_map(|write| write.part(data)) {
-            let Some(device) = self.local(write.device) else { continue };
-            // SAFETY: the area outlives the copy, and the next exchange uses the other area.
-            unsafe { transfer(device, &write, host(&write), Call::Write, None) }?;
-            written.insert(write.device);
+        for whole in &exchange.writes {
+            let (Some(write), Some(device)) = (whole.part(data), self.local(whole.device)) else { continue };
+            let place = whole.device - self.first;
+            let ready = self.ready.get(&place).filter(|_| whole.is_large());
+            // SAFETY: the area outlives the copy, and the next exchange uses the other area. The one after it waits for
+            // this copy (see `areas`).
+            let end = unsafe { transfer(device, &write, host(&write), Call::Write, ready) }?;
+            if ready.is_some() {
+                beside.insert(place, end);
+            }
+            written.insert((place, ready.is_some()));
         }
-        let mut devices = written.into_iter().filter_map(|device| self.local(device));
-        devices.try_for_each(|device| flush(device, &device.queue))
+        written.into_iter().try_for_each(|(place, is_beside)| {
+            let device = &self.devices[place];
+            flush(device, if is_beside { &device.copies } else { &device.queue })
+        })
     }
 
     /// Returns whether an exchange has begun and has neither been finished nor abandoned.
@@ -387,17 +446,17 @@ impl Staging {
 
     /// Waits for all copies. Returns whether they succeeded; the next use of a failed device reports its error again.
     fn settle(&mut self) -> bool {
-        // The error is not needed: `may_be_read_into` records that a read may still be running.
+        // The error is not needed: `may_be_in_use` records that a copy may still be running.
         let _ = self.wait_for_reads();
         let ends = self.devices.iter().map(|device| device.submit().and_then(|end| device.wait(&end, DOING)));
-        ends.filter(Result::is_err).count() == 0 && !self.may_be_read_into
+        ends.filter(Result::is_err).count() == 0 && !self.may_be_in_use
     }
 }
 
 /// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
-/// Copies of different rows of a buffer may run at the same time in the device's two queues. OpenCL does not say whether
-/// they may; NVIDIA's driver allows it. With an event `ready`, queues the copy in the device's queue for copies, to start
-/// after the event. Returns an event that completes when the copy has ended.
+/// Copies and kernels that use different rows of a buffer may run at the same time in the device's two queues. OpenCL does
+/// not say whether they may; NVIDIA's driver allows it. With an event `ready`, queues the copy in the device's queue for
+/// copies, to start after the event. Returns an event that completes when the copy has ended.
 ///
 /// # Safety
 /// `host` must point to at least as many bytes as the copy has. Until the copy has ended, these bytes must not be freed

@@ -275,7 +275,7 @@ impl Engine {
 
     /// Returns the mean number of passes over all pairs or cells per step of the last burst. Substeps raise this number
     /// above 1.
-    pub fn rounds(&self) -> f64 {
+    pub fn rounds(&mut self) -> f64 {
         self.simulation.rounds()
     }
 

@@ -475,7 +475,7 @@ pub trait Simulation {
     }
 
     /// Returns the mean work of a step in the last burst, relative to a step without substeps (see [`Work::in_step`]).
-    fn rounds(&self) -> f64 {
+    fn rounds(&mut self) -> f64 {
         1.0
     }
 

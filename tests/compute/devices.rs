@@ -16,6 +16,7 @@ use gravitile::compute::{
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::engine::snapshot::Snapshot;
+use gravitile::modes::gravity::SPLIT_FROM;
 use gravitile::modes::{ModeInfo, Together, Variant, find};
 use gravitile::scene::Scene;
 use gravitile::session::{Command, Notice, Session};
@@ -315,6 +316,36 @@ fn several_devices_agree_with_one_device() {
         }
         None => with_devices("several_devices_agree_with_one_device", 2),
     }
+}
+
+/// Two devices with more than `2 * SPLIT_FROM` bodies exchange the results of a walk of the tree in two parts.
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn walks_that_are_exchanged_in_two_parts_agree_with_one_device() {
+    let name = "walks_that_are_exchanged_in_two_parts_agree_with_one_device";
+    if inside().is_none() {
+        return with_devices(name, 2);
+    }
+    let info = find("gravity").unwrap();
+    let mut config = Config::new(info);
+    config.select_scene(info.scene("plummer").unwrap());
+    (config.bodies, config.variant) = (Some(2 * SPLIT_FROM + 1), info.variant("tree"));
+    let go = |devices: Devices| {
+        let mut engine = Engine::new(devices, config.clone()).unwrap();
+        engine.run(1, |_| ()).unwrap();
+        // Makes a picture in the middle of a step.
+        engine.start(1);
+        engine.advance().unwrap();
+        engine.publish(Points::default()).unwrap().wait().unwrap();
+        while engine.advance().unwrap() {}
+        engine.finish().unwrap();
+        (engine.bodies().unwrap(), engine.rounds())
+    };
+    let all = devices("cpus");
+    let (expected, work) = go(all.choose(&[0]).unwrap());
+    let (bodies, shared_work) = go(all);
+    assert!(bodies == expected);
+    assert!((shared_work / work - 1.0).abs() < 1e-5, "{shared_work} instead of {work}");
 }
 
 #[test]

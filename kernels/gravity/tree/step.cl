@@ -48,6 +48,19 @@ __kernel void measure(const uint n, __global const float4 *sums, __global float 
         last[i] = magnitude(sums[i].xyz);
 }
 
+// Adds up the numbers of pairs, cells and expanded cells that the walks evaluated. Writes `count` partial
+// sums to `totals`: number i covers the walks i, i + count, i + 2 count and so on.
+__kernel void count_work(const uint walks, const uint count, __global const uint4 *work, __global ulong *totals)
+{
+    const uint nth = get_global_id(0);
+    if (nth >= count)
+        return;
+    ulong total = 0;
+    for (uint walk = nth; walk < walks; walk += count)
+        total += (ulong)work[walk].x + work[walk].y + work[walk].z;
+    totals[nth] = total;
+}
+
 // Copies the accelerations of this device's bodies to the array `sorted`, so that the device can send them to others.
 // The bodies of this device are the `count` bodies from position `first` of the sorted order on.
 __kernel void collect(const uint first, const uint count, __global const uint *ids, __global const float4 *sums,

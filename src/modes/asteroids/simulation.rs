@@ -350,7 +350,7 @@ impl Simulation for AsteroidSimulation {
         (step as f32 + (substep as f32 + begun) / self.substeps as f32) / steps.max(1) as f32
     }
 
-    fn rounds(&self) -> f64 {
+    fn rounds(&mut self) -> f64 {
         match self.burst.step {
             0 => f64::from(self.substeps),
             step => self.burst.substeps as f64 / f64::from(step),

@@ -1,8 +1,12 @@
-//! Part of each step that a device computes, and purposes for which the devices' data is gathered.
+//! Part of each step that a device computes, portions of the data that devices exchange, and purposes for which their
+//! data is gathered.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+
+/// Number of eighths of its work that a device computes first, if their results are exchanged while it computes the rest.
+const EARLY: usize = 5;
 
 /// The part of a pass over all bodies or grid cells that one device computes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +19,25 @@ pub struct Assignment {
     pub nth: usize,
     /// Number of participating devices.
     pub of: usize,
+}
+
+impl Assignment {
+    /// Returns the units of work that the device computes first, if the devices exchange results while they compute
+    /// (see [`SharedSimulation::inner`](super::SharedSimulation::inner)).
+    pub(crate) fn early(&self) -> Range<usize> {
+        let Range { start, end } = self.work;
+        start..start + (end - start) * EARLY / 8
+    }
+}
+
+/// Part of the data that devices exchange after a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Portion {
+    All,
+    /// The edge rows, or the results of [`Assignment::early`].
+    Early,
+    /// The results of the units of work that are not early.
+    Late,
 }
 
 /// Purpose for which data is gathered from the devices. Data gathered for one purpose also suffices for all purposes

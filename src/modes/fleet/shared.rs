@@ -97,8 +97,9 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Begins a stage and returns its work-items. If the stage is cheap, queues all of it and returns an empty range.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Returns the work-items of a stage that compute only rows that no neighbour needs. They can run while edge rows
-    /// are exchanged. Returns `None` if no exchange of edge rows follows, or if the neighbours need all rows.
+    /// Returns those work-items of a stage that can run while results of its other work-items are exchanged: those that
+    /// compute rows that no neighbour needs, or the units of work after [`Assignment::early`]. Returns `None` if results
+    /// are exchanged only after the stage.
     fn inner(&self, _stage: usize, _assignment: &Assignment) -> Option<Range<usize>> {
         None
     }
@@ -109,18 +110,21 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Completes a pass over all bodies or grid cells, for example by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins this device's part of the current stage, as given by `assignment`. If `edges_first` is set, also queues
-    /// the work-items of the edge rows, which the neighbours need (see [`SharedSimulation::inner`]).
-    fn begin_stage(&mut self, assignment: &Assignment, edges_first: bool) -> Result<()> {
+    /// Begins this device's part of the current stage, as given by `assignment`. If `early_first` is set, also queues
+    /// the work-items whose results are exchanged early (see [`SharedSimulation::inner`]).
+    fn begin_stage(&mut self, assignment: &Assignment, early_first: bool) -> Result<()> {
         let stage = self.cursor().stage;
         if stage == 0 {
             self.lane().device().begin_pass();
         }
         let mut items = self.begin(stage, assignment)?;
-        if let Some(inner) = self.inner(stage, assignment).filter(|_| edges_first) {
-            for mut edge in [items.start..inner.start, inner.end..items.end] {
-                while !edge.is_empty() {
-                    edge.start = self.slice(stage, assignment, edge.clone())?;
+        if let Some(inner) = self.inner(stage, assignment).filter(|_| early_first) {
+            for mut early in [items.start..inner.start, inner.end..items.end] {
+                while !early.is_empty() {
+                    early.start = self.slice(stage, assignment, early.clone())?;
+                    if self.lane().is_full() {
+                        self.lane().flush()?;
+                    }
                 }
             }
             items = inner;

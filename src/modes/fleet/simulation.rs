@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::assignment::{Assignment, Need};
+use super::assignment::{Assignment, Need, Portion};
 use super::orders::{Link, Order, bits};
 use super::search::Search;
 use super::shared::{Cursor, Plan, SharedSimulation};
@@ -228,8 +228,8 @@ impl<P: SharedSimulation> Fleet<P> {
         }
     }
 
-    /// Begins the current stage on each participating device of this process. If neighbours need only the edge rows of
-    /// each device, computes the edge rows first, and begins to exchange them.
+    /// Begins the current stage on each participating device of this process. If part of the results can be exchanged
+    /// while the devices compute the rest, computes this part first, and begins to exchange it.
     fn begin_stage(&mut self) -> Result<()> {
         let of = self.participants.clone().into_iter().zip(self.assignments.clone());
         let here: Vec<_> =
@@ -240,15 +240,19 @@ impl<P: SharedSimulation> Fleet<P> {
         self.exchanges_early = !here.is_empty() && here.iter().all(has_inner);
         for (place, assignment) in &here {
             self.parts[*place].begin_stage(assignment, self.exchanges_early)?;
+            self.parts[*place].lane().submit()?;
         }
-        if self.exchanges_early { self.exchange(stage, Staging::begin) } else { Ok(()) }
+        if self.exchanges_early { self.exchange(stage, Portion::Early, Staging::begin) } else { Ok(()) }
     }
 
     /// Exchanges data after a stage, and moves on to the next stage.
     fn end_stage(&mut self, stage: usize) -> Result<()> {
         // The caller may have gathered the state in the meantime, which abandons the exchange that had begun.
         let has_begun = self.exchanges_early && self.staging.has_begun();
-        self.exchange(stage, if has_begun { Staging::finish } else { Staging::run })?;
+        if has_begun {
+            self.exchange(stage, Portion::Early, Staging::finish)?;
+        }
+        self.exchange(stage, if has_begun { Portion::Late } else { Portion::All }, Staging::run)?;
         self.each(P::end_stage)
     }
 
@@ -519,7 +523,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         (done + under_way as f32 * progress) / self.requested.max(1) as f32
     }
 
-    fn rounds(&self) -> f64 {
+    fn rounds(&mut self) -> f64 {
         match self.requested - self.left {
             0 => 1.0,
             steps => self.rounds / f64::from(steps),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::assignment::{Assignment, Need};
+use super::assignment::{Assignment, Need, Portion};
 use super::orders::Order;
 use super::shared::{Plan, SharedSimulation, Traffic};
 use super::simulation::Fleet;
@@ -66,23 +66,30 @@ impl<P: SharedSimulation> Fleet<P> {
                     exchange.copy((from, field), (first, into), assignment.own.clone());
                 }
             }
-            staging.run(&exchange)?;
+            // An empty exchange would only wait, and abandon an exchange that has begun.
+            if !exchange.is_empty() {
+                staging.run(&exchange)?;
+            }
             self.gathered = Some(need);
         }
         Ok(self.lead())
     }
 
-    /// Exchanges the data that the participating devices need after a stage of a pass. `act` is the method of
+    /// Exchanges a part of the data that the participating devices need after a stage of a pass. `act` is the method of
     /// [`Staging`] to call: it begins, finishes or runs the exchange.
     pub(super) fn exchange(
         &mut self,
         stage: usize,
+        portion: Portion,
         act: fn(&mut Staging, &Exchange) -> Result<()>,
     ) -> Result<()> {
         let Self { parts, participants, assignments, staging, plan, first, count: devices, .. } = self;
         let part = |device: usize| stand_in(parts, *first, device);
         let mut exchange = Exchange::new(*devices, participants);
         let traffic: Vec<Traffic> = participants.iter().map(|&device| part(device).traffic(stage)).collect();
+        if portion == Portion::Late && !matches!(traffic[0], Traffic::Work(_)) {
+            return Ok(());
+        }
         let count = participants.len();
         for (nth, assignment) in assignments.iter().enumerate() {
             let (own, device) = (&assignment.own, participants[nth]);
@@ -100,10 +107,16 @@ impl<P: SharedSimulation> Fleet<P> {
                     }
                 }
                 Traffic::Work(results) => {
-                    let slot = exchange.read(device, *results, assignment.work.clone());
+                    let (work, early) = (assignment.work.clone(), assignment.early());
+                    let units = match portion {
+                        Portion::All => work,
+                        Portion::Early => early,
+                        Portion::Late => early.end..work.end,
+                    };
+                    let slot = exchange.read(device, *results, units.clone());
                     for other in others {
                         if let Traffic::Work(into) = &traffic[other] {
-                            exchange.write(participants[other], *into, assignment.work.clone(), slot);
+                            exchange.write(participants[other], *into, units.clone(), slot);
                         }
                     }
                 }

@@ -17,3 +17,4 @@ pub mod variants;
 
 pub use self::mode::INFO;
 pub use self::parameters::{Accuracy, Colour, Gravity, Integrator, Softening};
+pub use self::tree::SPLIT_FROM;

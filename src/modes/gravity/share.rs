@@ -66,6 +66,10 @@ impl SharedSimulation for GravitySimulation {
         })
     }
 
+    fn inner(&self, stage: usize, assignment: &Assignment) -> Option<Range<usize>> {
+        if self.evaluates_forces() { self.solver.inner(stage, assignment) } else { None }
+    }
+
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize> {
         let (forces, step) = self.step_of(self.burst.pass);
         let Self { lane, solver, x, v, a, params, .. } = self;

@@ -197,8 +197,8 @@ impl Simulation for GravitySimulation {
         (pass as f32 + self.cursor.progress()) / passes.max(1) as f32
     }
 
-    fn rounds(&self) -> f64 {
-        self.solver.work()
+    fn rounds(&mut self) -> f64 {
+        self.solver.work(&mut self.reduction.lane)
     }
 
     fn source(&self) -> Option<&Arc<ProgramSource>> {

@@ -27,8 +27,9 @@ pub(super) trait Solver {
         lane.whole(Pass { kernel, args, items: bodies, group, cost })
     }
 
-    /// Returns the number of interactions in one evaluation of all forces, divided by N² for N bodies.
-    fn work(&self) -> f64 {
+    /// Returns the number of interactions in one evaluation of all forces, divided by N² for N bodies. May wait for the
+    /// device.
+    fn work(&mut self, _lane: &mut Lane) -> f64 {
         1.0
     }
 
@@ -65,6 +66,12 @@ pub(super) trait Solver {
 
     /// Returns the work-items of a stage that `assignment` gives to this device.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
+
+    /// Returns those work-items of a stage that can run while results of its other work-items are exchanged, or `None` if
+    /// results are exchanged only after the stage.
+    fn inner(&self, _stage: usize, _assignment: &Assignment) -> Option<Range<usize>> {
+        None
+    }
 
     /// Returns the data that devices exchange after a stage, or `None` if they exchange the new positions.
     fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {

@@ -9,6 +9,7 @@ mod solver;
 
 pub(super) use self::criterion::{Method, NORMAL_ERROR};
 pub(super) use self::gpu::WARP;
+pub use self::solver::SPLIT_FROM;
 pub(super) use self::solver::{Tree, source};
 
 /// Largest relative error of the tree's forces that the command `check` accepts.

@@ -24,6 +24,7 @@ pub(in crate::modes::gravity) struct Tree {
     kernels: Box<dyn TreeKernels>,
     walk: WalkKernels,
     measure: Kernel,
+    count_work: Kernel,
     collect: Kernel,
     distribute: Kernel,
     finish: Kernel,
@@ -47,8 +48,13 @@ pub(in crate::modes::gravity) struct Tree {
     /// Buffer that receives the magnitudes of accelerations that later walks must not use.
     spare: Buffer<f32>,
     /// Operation counts of the last walk of each work-group: pairs of bodies, pairs of a cell and a body, cells added
-    /// to an expansion, and tests of cells.
-    work: Buffer<[u32; 4]>,
+    /// to an expansion, and tests of cells. The second buffer is for the bodies whose results are exchanged late; empty
+    /// if all are exchanged together.
+    work: [Buffer<[u32; 4]>; 2],
+    /// Number of buffers in `work` that hold counts of the last walk.
+    worked: usize,
+    /// Partial sums of the operation counts in `work`.
+    totals: Buffer<u64>,
     /// Positions, in the sorted order, of the bodies for which this device last walked the tree.
     walked: Range<usize>,
 }
@@ -81,9 +87,13 @@ impl Tree {
                 Box::new(gpu::GpuKernels::new(setup, recipe, &program)?)
             }
         };
+        let groups = bodies.div_ceil(kernels.set()) * kernels.groups_per_set();
+        // Perhaps only two of the devices will take part in a step.
+        let is_split = is_split(bodies, recipes.len().min(2));
         Ok(Box::new(Self {
             walk: WalkKernels::new(&program, kernels.has_set_walk())?,
             measure: program.kernel("measure")?,
+            count_work: program.kernel("count_work")?,
             collect: program.kernel("collect")?,
             distribute: program.kernel("distribute")?,
             finish: program.kernel("finish")?,
@@ -101,7 +111,12 @@ impl Tree {
             is_known: false,
             last: Buffer::zeroed(device, bodies)?,
             spare: Buffer::new(device, bodies)?,
-            work: Buffer::zeroed(device, bodies.div_ceil(kernels.set()) * kernels.groups_per_set())?,
+            work: [
+                Buffer::zeroed(device, groups)?,
+                Buffer::zeroed(device, if is_split { groups } else { 0 })?,
+            ],
+            worked: 1,
+            totals: Buffer::new(device, TOTALS)?,
             walked: 0..bodies,
             kernels,
         }))
@@ -111,10 +126,23 @@ impl Tree {
         self.bodies.div_ceil(self.kernels.set())
     }
 
-    /// Returns the positions, in the sorted order, of the bodies for which this device walks the tree.
-    fn places(&self, assignment: &Assignment) -> Range<usize> {
+    /// Returns the positions, in the sorted order, of the bodies in the given sets.
+    fn places(&self, sets: &Range<usize>) -> Range<usize> {
         let place = |set: usize| self.bodies.min(set * self.kernels.set());
-        place(assignment.work.start)..place(assignment.work.end)
+        place(sets.start)..place(sets.end)
+    }
+
+    /// Returns the positions, in the sorted order, of the bodies for which this device walks the tree, in the order of
+    /// the walks. If the results are exchanged in two parts, there are two ranges.
+    fn walks(&self, assignment: &Assignment) -> Vec<Range<usize>> {
+        let Assignment { work, of, .. } = assignment;
+        match is_split(self.bodies, *of) {
+            true => [assignment.early(), assignment.early().end..work.end]
+                .iter()
+                .map(|sets| self.places(sets))
+                .collect(),
+            false => vec![self.places(work)],
+        }
     }
 
     /// Returns the number of work-items of the kernel `walk`.
@@ -146,7 +174,7 @@ impl Tree {
     ) -> Result<()> {
         let (all, mut from) = (0..self.bodies, 0);
         while from < self.items() {
-            from = self.walk(lane, kernels, result, criterion, &all, from)?;
+            from = self.walk(lane, kernels, [result, (&self.work[0]).into()], criterion, &all, from)?;
             if lane.is_full() {
                 lane.flush()?;
             }
@@ -162,30 +190,41 @@ impl Tree {
         lane.whole(Pass::cheap(&self.finish, &[&head[..], &pass.state].concat(), self.bodies))
     }
 
-    /// Queues the kernel that copies the accelerations of the bodies at `walked` to `sorted`, for the other devices.
-    fn collect(&self, lane: &mut Lane) -> Result<()> {
-        let [first, count] = [self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
+    /// Queues the kernel that copies the accelerations of the bodies at `places` to `sorted`, for the other devices.
+    fn collect(&self, lane: &mut Lane, places: &Range<usize>) -> Result<()> {
+        let [first, count] = [places.start, places.len()].map(|count| Arg::Uint(count as u32));
         let args = [first, count, self.kernels.order().into(), (&self.sums).into(), (&self.sorted).into()];
-        lane.whole(Pass::cheap(&self.collect, &args, self.walked.len()))
+        lane.whole(Pass::cheap(&self.collect, &args, places.len()))
     }
 
-    /// Queues the kernel that copies the accelerations received from the other devices to `sums`.
-    fn distribute(&self, lane: &mut Lane) -> Result<()> {
+    /// Queues the kernel that copies the accelerations received from the other devices to `sums`. This device has walked
+    /// for the bodies at `places`.
+    fn distribute(&self, lane: &mut Lane, places: &Range<usize>) -> Result<()> {
         let [n, first, count] =
-            [self.bodies, self.walked.start, self.walked.len()].map(|count| Arg::Uint(count as u32));
+            [self.bodies, places.start, places.len()].map(|count| Arg::Uint(count as u32));
         let buffers = [self.kernels.order().into(), (&self.sorted).into(), (&self.sums).into()];
         let args = [&[n, first, count], &buffers[..]].concat();
-        lane.whole(Pass::cheap(&self.distribute, &args, self.bodies - self.walked.len()))
+        lane.whole(Pass::cheap(&self.distribute, &args, self.bodies - places.len()))
+    }
+
+    /// Returns the number of pairs and cells evaluated by the walks whose operation counts are in `work`. Waits for the
+    /// device.
+    fn evaluated(&self, lane: &mut Lane, work: &Buffer<[u32; 4]>) -> Result<f64> {
+        let [walks, totals] = [self.items() / self.kernels.work_group(), TOTALS].map(|n| Arg::Uint(n as u32));
+        let args = [walks, totals, work.into(), (&self.totals).into()];
+        lane.whole(Pass::cheap(&self.count_work, &args, TOTALS))?;
+        lane.flush()?;
+        Ok(self.totals.read()?.into_iter().map(|total| total as f64).sum())
     }
 
     /// Queues part of a tree walk for the bodies at `places`: the next slice of work-items, which begins at `from`. Before
-    /// the first slice, queues the walks of the sets.
-    /// Returns the first work-item after the slice.
+    /// the first slice, queues the walks of the sets. `results` are the buffers for the results and for the operation
+    /// counts. Returns the first work-item after the slice.
     fn walk(
         &self,
         lane: &mut Lane,
         kernels: &WalkKernels,
-        result: Arg,
+        results: [Arg; 2],
         (eps2, opening): (Arg<'static>, f32),
         places: &Range<usize>,
         from: usize,
@@ -196,13 +235,24 @@ impl Tree {
             lane.whole(Pass { kernel, args: &args, items, group, cost: 0.0 })?;
         }
         let kernel = &kernels.groups;
-        let args =
-            [&self.kernels.walk_args(places, opening, eps2)[..], &[result, (&self.work).into()]].concat();
+        let args = [&self.kernels.walk_args(places, opening, eps2)[..], &results].concat();
         let (items, group) = (self.items(), self.kernels.work_group());
         let cost = TYPICAL_WORK * places.len() as f64 / items as f64;
         lane.slice(Pass { kernel, args: &args, items, group, cost }, from)
     }
 }
+
+/// Minimum number of bodies for each device to exchange the results of a walk in two parts. With fewer bodies, the
+/// transfers are so short that a second exchange costs more time than it saves.
+pub const SPLIT_FROM: usize = 1_500_000;
+
+/// Returns whether `devices` devices exchange the results of a walk in two parts.
+fn is_split(bodies: usize, devices: usize) -> bool {
+    devices > 1 && bodies / devices >= SPLIT_FROM
+}
+
+/// Number of work-items that add up the operation counts of the walks.
+const TOTALS: usize = 4096;
 
 /// Value of `opening` for a walk without known accelerations: the walk then accepts cells by their angular size alone.
 const UNKNOWN: f32 = -1.0;
@@ -218,25 +268,30 @@ impl Solver for Tree {
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let is_shared = pass.assignment.of > 1;
         if pass.stage > 0 {
-            self.distribute(lane)?;
+            self.distribute(lane, &self.places(&pass.assignment.work))?;
             self.finish(lane, pass)?;
             return Ok(range.end);
         }
         if range.start == 0 {
-            self.walked = self.places(pass.assignment);
+            (self.walked, self.worked) =
+                (self.places(&pass.assignment.work), self.walks(pass.assignment).len());
             self.prepare(lane, pass.state[0], pass.eps2)?;
             // The other devices do not send costs.
             self.has_costs = !is_shared;
         }
         let criterion = (pass.eps2, pass.opening);
-        let to = self.walk(lane, &self.walk, (&self.sums).into(), criterion, &self.walked, range.start)?;
-        if to >= range.end {
+        // The work-items of the second walk follow those of the first.
+        let (nth, items) = (range.start / self.items(), self.items());
+        let places = &self.walks(pass.assignment)[nth];
+        let results = [(&self.sums).into(), (&self.work[nth]).into()];
+        let to = self.walk(lane, &self.walk, results, criterion, places, range.start % items)?;
+        if to == items {
             match is_shared {
-                true => self.collect(lane)?,
+                true => self.collect(lane, places)?,
                 false => self.finish(lane, pass)?,
             }
         }
-        Ok(to)
+        Ok(nth * items + to)
     }
 
     fn potential(&mut self, lane: &mut Lane, pass: &PotentialPass) -> Result<()> {
@@ -251,13 +306,14 @@ impl Solver for Tree {
         };
         let result = self.walk_all(lane, &kernel, pass.phi, (pass.eps2, pass.opening));
         self.potential = Some(kernel);
-        self.walked = 0..self.bodies;
+        (self.walked, self.worked) = (0..self.bodies, 1);
         result
     }
 
-    fn work(&self) -> f64 {
-        let done = self.work.read().unwrap_or_default();
-        let evaluated: f64 = done.iter().flat_map(|counts| &counts[..3]).map(|n| f64::from(*n)).sum();
+    fn work(&mut self, lane: &mut Lane) -> f64 {
+        let done = self.work[..self.worked].iter().map(|work| self.evaluated(lane, work));
+        // After an error, the amount of work is unknown and counts as 0.
+        let evaluated = done.sum::<Result<f64>>().unwrap_or_default();
         let share = self.walked.len() as f64 / self.bodies as f64;
         evaluated / share.max(f64::MIN_POSITIVE) / (self.bodies as f64).powi(2)
     }
@@ -300,7 +356,7 @@ impl Solver for Tree {
             self.walk_all(lane, &self.walk, (&self.sums).into(), (eps2, pass.opening))?;
             lane.flush()?;
             self.has_costs = true;
-            self.walked = 0..self.bodies;
+            (self.walked, self.worked) = (0..self.bodies, 1);
         }
         Ok(Some(&self.sums))
     }
@@ -328,9 +384,14 @@ impl Solver for Tree {
         2
     }
 
-    fn share(&self, stage: usize, _assignment: &Assignment) -> Range<usize> {
-        // Each device launches all work-items. Those for bodies of other devices return at once.
-        0..if stage == 0 { self.items() } else { self.bodies }
+    fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize> {
+        // Each walk launches all work-items. Those for bodies of other devices return at once.
+        0..if stage == 0 { self.walks(assignment).len() * self.items() } else { self.bodies }
+    }
+
+    fn inner(&self, stage: usize, assignment: &Assignment) -> Option<Range<usize>> {
+        let walks = self.walks(assignment).len();
+        (stage == 0 && walks > 1).then(|| self.items()..walks * self.items())
     }
 
     fn traffic(&self, stage: usize) -> Option<Traffic<'_>> {
