@@ -30,7 +30,8 @@ void main() {
     // becomes invisible.
     float least = least_radius * pixel * -dot(centre, back);
     float radius = body.w > 0.0 ? max(body.w, least) : 0.0;
-    float shrink = min(body.w / radius, 1.0);
+    // The opacity must be exactly 1, because only opaque balls hide others. On some GPUs, x / x is not exactly 1.
+    float shrink = body.w < radius ? body.w / radius : 1.0;
     sphere = vec4(centre, radius);
     float cue = pow(clamp(distance / max(-dot(centre, back), 1e-6 * distance), 1e-3, 1.0), depth_cue);
     // The last bits of the radius hold the brightness of the flash.
