@@ -34,15 +34,21 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of the scenes named in `scenes`, for each number of bodies and each combination of the mode's
-/// options.
+/// Returns the built-in scene `name` of a mode.
 ///
 /// # Errors
-/// Returns an error if the mode has no scene with one of the names.
-pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
+/// Returns an error if the mode has no such scene.
+pub fn scene(info: &'static ModeInfo, name: &str) -> Result<&'static Scene> {
+    info.scene(name).map(AsRef::as_ref).ok_or_else(|| invalid!("unknown scene {name}"))
+}
+
+/// Returns initial states of scenes of a mode, for each number of bodies and each combination of the mode's options.
+///
+/// # Errors
+/// Returns an error if a scene has no bodies.
+pub fn of_bodies(info: &'static ModeInfo, scenes: &[&Scene]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
-    for &name in scenes {
-        let scene = info.scene(name).ok_or_else(|| invalid!("unknown scene {name}"))?;
+    for scene in scenes {
         for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
             // Without decay, nothing would act on a single body.
@@ -65,9 +71,8 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
 /// Returns initial states of a gravity scene, scaled to extreme sizes and masses, with the smallest softening length.
 ///
 /// # Errors
-/// Returns an error if the mode has no scene called `scene`.
-pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
-    let scene = info.scene(scene).ok_or_else(|| invalid!("unknown scene {scene}"))?;
+/// Returns an error if the scene has no bodies.
+pub fn at_all_scales(info: &'static ModeInfo, scene: &Scene) -> Result<Vec<Start>> {
     let mut mode = info.mode_for(scene);
     params::set(mode.as_mut(), "eps", "1e-5")?;
     let mut starts = Vec::new();
@@ -118,8 +123,8 @@ fn start(
 
 /// Sets the masses of the bodies, and varies their velocities because a scene at rest would hide errors.
 ///
-/// No two bodies get the same additional velocity. Otherwise two bodies of a rotating block would only slide along each
-/// other: their speed of approach would be exactly zero, and rounding would decide whether friction acts on them.
+/// No two bodies get the same additional velocity. Otherwise the speed of approach of two touching bodies would be
+/// exactly zero, and rounding would decide whether friction acts on them.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {

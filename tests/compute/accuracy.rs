@@ -1,6 +1,8 @@
 //! Tests the live accuracy check: it detects wrong kernels, reports nothing if there are no forces, and does not change
 //! the simulation.
 
+use std::sync::Arc;
+
 use crate::support::{engine, gravity, mistaken, scene};
 use gravitile::base::bodies::{Bodies, Points};
 use gravitile::base::params::{self, combinations};
@@ -8,6 +10,7 @@ use gravitile::base::state::Matter;
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, relative_error};
+use gravitile::modes::asteroids::block;
 use gravitile::modes::{BodyErrors, MODES, ModeInfo};
 use gravitile::scene::Scene;
 
@@ -27,9 +30,9 @@ fn matter(engine: &Engine) -> Matter {
 }
 
 /// Returns a configuration in which every body moves in its own way.
-fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Config {
+fn stirred(info: &'static ModeInfo, scene: &Arc<Scene>, options: &[(&str, &str)]) -> Config {
     let mut config = Config { bodies: Some(600), ..Config::new(info) };
-    config.select_scene(info.scene(scene).unwrap());
+    config.select_scene(scene);
     for (key, value) in options {
         params::set(config.mode.as_mut(), key, value).unwrap();
     }
@@ -41,15 +44,16 @@ fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Co
     for (i, v) in bodies.velocities.iter_mut().enumerate() {
         v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
     }
-    Config { start: Scene::of_bodies(scene, bodies), ..config }
+    Config { start: Scene::of_bodies(&scene.name, bodies), ..config }
 }
 
 /// Returns scenes of a mode that together use all of its physics.
-fn scenes(info: &ModeInfo) -> &'static [&'static str] {
+fn scenes(info: &'static ModeInfo) -> Vec<Arc<Scene>> {
+    let of = |name| info.scene(name).unwrap().clone();
     match info.name {
-        "gravity" => &["galaxy"],
-        "asteroids" => &["belt", "box"],
-        "fluid" => &["porous"],
+        "gravity" => vec![of("galaxy")],
+        "asteroids" => vec![of("belt"), block().unwrap().into()],
+        "fluid" => vec![of("porous")],
         name => panic!("{name} has no scenes here"),
     }
 }
@@ -59,7 +63,7 @@ fn scenes(info: &ModeInfo) -> &'static [&'static str] {
 fn configs(info: &'static ModeInfo, all: bool) -> Vec<Config> {
     let mut configs = Vec::new();
     for scene in scenes(info) {
-        let combinations = combinations(info.mode_for(info.scene(scene).unwrap()).as_mut());
+        let combinations = combinations(info.mode_for(&scene).as_mut());
         let (rows, columns) = (combinations.len(), info.variants.len());
         let pairs: Vec<_> = match all {
             true => (0..rows * columns).map(|nth| (nth / columns, nth % columns)).collect(),
@@ -67,7 +71,7 @@ fn configs(info: &'static ModeInfo, all: bool) -> Vec<Config> {
         };
         for (row, column) in pairs {
             let variant = Some(&info.variants[column]);
-            configs.push(Config { variant, ..stirred(info, scene, &combinations[row]) });
+            configs.push(Config { variant, ..stirred(info, &scene, &combinations[row]) });
         }
     }
     configs

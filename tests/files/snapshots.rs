@@ -10,6 +10,7 @@ use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::engine::snapshot::Snapshot;
 use gravitile::engine::tuned::Tuned;
+use gravitile::modes::asteroids::block;
 use gravitile::modes::{MODES, ModeInfo, Variant};
 use gravitile::scene::Scene;
 use gravitile::scene::file::parse;
@@ -40,8 +41,10 @@ fn options(info: &ModeInfo) -> &'static [&'static [(&'static str, &'static str)]
 
 fn config(info: &'static ModeInfo, variant: &'static Variant, options: &[(&str, &str)]) -> Config {
     let mut config = Config::new(info);
-    if let Some(scene) = info.scene("porous").or(info.scene("box")) {
-        config.select_scene(scene);
+    match info.name {
+        "fluid" => config.select_scene(info.scene("porous").unwrap()),
+        "asteroids" => config.select_scene(&block().unwrap().into()),
+        _ => {}
     }
     (config.variant, config.bodies, config.seed) = (Some(variant), Some(700), 3);
     for (key, value) in options {

@@ -13,5 +13,5 @@ mod solver;
 mod substeps;
 pub mod variants;
 
-pub use self::mode::INFO;
+pub use self::mode::{INFO, block};
 pub use self::parameters::{Asteroids, Colour, ContactLaw, Substeps};

@@ -15,7 +15,7 @@ use crate::modes::{
     Recipe, Remedy, ScaleUnit, Simulation, Start, Team, Variant, Work, checks, common_multiple, fleet,
     source,
 };
-use crate::scene;
+use crate::scene::{self, Scene, file};
 
 /// Entry of the asteroids mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
@@ -43,6 +43,7 @@ pub static INFO: ModeInfo = ModeInfo {
 
 /// Returns the initial states for `check`: scenes with few contacts, a crowded box around a planet, and substeps.
 fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
+    let (belt, block) = (checks::scene(info, "belt")?, &block()?);
     let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
         let mut starts = checks::of_bodies(info, &[scene])?;
         starts.retain(|start| start.telling);
@@ -56,16 +57,25 @@ fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
     };
     let crowd = [("radius", "0.06"), ("planet_mass", "1"), ("planet_radius", "0.1")];
     let starts = [
-        checks::of_bodies(info, &["belt", "box"])?,
-        telling("box", " crowded around a planet", &crowd)?,
-        telling("belt", ", but substeps=4", &[("substeps", "4")])?,
+        checks::of_bodies(info, &[belt, block])?,
+        telling(block, " crowded around a planet", &crowd)?,
+        telling(belt, ", but substeps=4", &[("substeps", "4")])?,
         telling(
-            "belt",
+            belt,
             ", but contact_law=simple substeps=2",
             &[("contact_law", "simple"), ("substeps", "2")],
         )?,
     ];
     Ok(starts.into_iter().flatten().collect())
+}
+
+/// Returns a scene for checks and tests, which is not in the gallery: a block of balls that nearly touch, so that many
+/// collide within a few steps if they move.
+///
+/// # Errors
+/// Never returns an error, because the text of the scene is valid.
+pub fn block() -> Result<Scene> {
+    Ok(file::parse("block", include_str!("block.toml"))?.scene)
 }
 
 impl Mode for Asteroids {

@@ -35,8 +35,9 @@ pub static INFO: ModeInfo = ModeInfo {
     variants: &VARIANTS,
     scenes: &scene::GRAVITY,
     checks: |info| {
-        let mut starts = checks::of_bodies(info, &["galaxy"])?;
-        starts.extend(checks::at_all_scales(info, "galaxy")?);
+        let galaxy = checks::scene(info, "galaxy")?;
+        let mut starts = checks::of_bodies(info, &[galaxy])?;
+        starts.extend(checks::at_all_scales(info, galaxy)?);
         Ok(starts)
     },
     series: None,

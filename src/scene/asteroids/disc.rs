@@ -60,7 +60,7 @@ impl Disc {
 }
 
 /// Returns the velocity on an anticlockwise circular orbit (v² = GM/r) at a point where the orbit has the given slope.
-fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
+pub(super) fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();
     // (−y, x, climb) without its component along (x, y, z).

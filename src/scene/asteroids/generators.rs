@@ -1,9 +1,12 @@
 //! Generators of the initial states of asteroid scenes.
 
+use std::f64::consts::PI;
 use std::iter;
 
+use libm::{cos, sin};
+
 use super::balls::{Balls, Packing, cube_root, param};
-use super::disc::Disc;
+use super::disc::{Disc, circular};
 use crate::base::{Bodies, State};
 use crate::scene::frame::{centre, shift};
 use crate::scene::generator::{Argument, Arguments, Generator, Setup};
@@ -32,6 +35,12 @@ pub(crate) static GENERATORS: &[Generator] = &[
         arguments: &[Argument::new("fall", 0.0, 0.0..=100.0), Argument::new("spin", 0.0, -100.0..=100.0)],
         density: None,
         make: dense_box,
+    },
+    Generator {
+        name: "arc",
+        arguments: &[Argument::new("height", 0.4, 0.0..=100.0), Argument::new("elapsed", 6.0, 0.0..=100.0)],
+        density: None,
+        make: arc,
     },
     Generator {
         name: "impact",
@@ -156,6 +165,35 @@ fn dense_box(setup: &Setup, arguments: &Arguments) -> State {
         let lowest = bodies.positions.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
         let height = param(setup, "planet_radius") + fall + ball - lowest;
         shift(&mut bodies, [0.0, 0.0, height], [0.0; 3]);
+    }
+    bodies.to_f32().into()
+}
+
+/// Makes an arc of bodies on circular orbits around the planet. A block of bodies whose lowest bodies are `height` above
+/// the surface becomes such an arc in the time `elapsed`, because the lower bodies overtake the higher ones.
+fn arc(setup: &Setup, arguments: &Arguments) -> State {
+    /// Share of the block's volume that the bodies fill.
+    const FILLING: f64 = 0.3;
+    /// Ratio of the block's thickness, at right angles to the orbits, to its length. Its breadth equals its length.
+    const FLATNESS: f64 = 0.6;
+    let [g, mass, planet, radius] =
+        ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));
+    let [height, elapsed] = ["height", "elapsed"].map(|name| arguments.get(name));
+    let balls = Balls::spread(setup, 1.0);
+    let side = radius * cube_root(4.0 / 3.0 * PI * setup.bodies as f64 / (FILLING * FLATNESS));
+    let inner = planet + height + balls.largest();
+    let (middle, outer) = (inner + 0.5 * side, inner + side);
+    let turn = |r: f64| elapsed * (g * mass / (r * r * r)).sqrt();
+    let random = &mut Random::new(setup.seed);
+    let mut packing = balls.packing();
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for &(m, ball) in &balls.0 {
+        let at = packing.put(ball, || {
+            let r = (inner * inner + (outer * outer - inner * inner) * random.unit()).sqrt();
+            let angle = 0.5 * side / middle * random.signed() + turn(r) - turn(middle);
+            [r * cos(angle), r * sin(angle), 0.5 * FLATNESS * side * random.signed()]
+        });
+        bodies.push(at, circular(at, 0.0, g * mass), m);
     }
     bodies.to_f32().into()
 }

@@ -6,9 +6,9 @@ use crate::support::{cpu, recipe};
 use gravitile::base::bodies::{Bodies, Points};
 use gravitile::base::state::State;
 use gravitile::modes::accuracy::{TOLERANCE, relative_error};
-use gravitile::modes::asteroids::{Asteroids, Colour, ContactLaw, INFO, Substeps};
+use gravitile::modes::asteroids::{Asteroids, Colour, ContactLaw, INFO, Substeps, block};
 use gravitile::modes::{Diagnostics, Mode, Simulation, Variant, checks};
-use gravitile::scene::Setup;
+use gravitile::scene::{Scene, Setup};
 
 /// Returns a mode with collisions only: without a planet, without energy loss, and without substeps.
 fn space() -> Asteroids {
@@ -43,7 +43,10 @@ fn bodies(rows: &[([f32; 3], [f32; 3], f32)]) -> Bodies {
 
 /// Generates a scene with the scene's own parameters. Returns its mode and its bodies.
 fn scene(name: &str, n: usize) -> (Box<dyn Mode>, Bodies) {
-    let scene = INFO.scene(name).unwrap();
+    start(INFO.scene(name).unwrap(), n)
+}
+
+fn start(scene: &Scene, n: usize) -> (Box<dyn Mode>, Bodies) {
     let mode = INFO.mode_for(scene);
     let params = &mode.values();
     (mode.clone(), scene.generate(&Setup { bodies: n, seed: 3, params }).into_bodies().unwrap())
@@ -171,7 +174,7 @@ fn energy_is_conserved_at_full_restitution_and_never_grows() {
 #[test]
 fn a_pile_at_rest_stays_at_rest() {
     for n in [1, 2, 64, 1000] {
-        let (mode, mut start) = scene("box", n);
+        let (mode, mut start) = start(&block().unwrap(), n);
         start.velocities.iter_mut().for_each(|v| *v = [0.0; 4]);
         for variant in INFO.variants {
             let end = run(mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap().as_mut(), 200);

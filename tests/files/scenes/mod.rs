@@ -156,7 +156,7 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     asteroids clouds ca97647caeaaa9ae
     asteroids splash 2ab1e2dc31b82cc9
     asteroids billiards 940a3314a915ce2d
-    asteroids box 8d60b751b304bfc0
+    asteroids box 093cee817693740d
     asteroids shooter acb31465e7d7c8a4
     ");
     // In version 0.1.0, the scene `cold-sphere` used the generator `ball`, and the scenes `cube` and `galaxy` used the
